@@ -11,6 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from compute_agent import errors
 from compute_agent.plan import allocations as alloc
+from compute_agent.plan.diff import diff
+from compute_agent.plan.needs import NOTHING, Known, Needs
 from compute_agent.plan.observation import Observation
 from compute_agent.plan.plan import Outcome, Plan, Wanted
 from compute_agent.tree import provider, provider_tree
@@ -20,7 +22,6 @@ from .apply import executor as applying
 from .http import placement
 from .observe import fallen, reader, store, verify
 from .observe import observer as observing
-from .plan import plan_maker
 
 
 class SchedulerReportClient:
@@ -63,7 +64,6 @@ class SchedulerReportClient:
             self._verifier,
             clock=clock,
         )
-        self._plan_maker = plan_maker.PlanMaker(self._observer)
         self.where = service.where
 
     def observe(
@@ -114,16 +114,25 @@ class SchedulerReportClient:
         """
         return self._verifier.allocations(seen)
 
-    def consumers(
-        self, providers: Iterable[provider.Provider]
-    ) -> dict[str, alloc.Consumers]:
-        """Return the consumers of each provider, by resource class.
+    def read(self, needs: Needs) -> Known:
+        """Return the facts that a decision about a node lacks.
 
-        ``GET /resource_providers/{uuid}/allocations`` for each provider.
+        ``GET /resource_providers/{uuid}/allocations`` for each provider whose
+        consumers it needs; ``GET /traits`` (1.6) and ``GET /resource_classes``
+        (1.2) for the names, unless they are remembered; and ``GET
+        /resource_providers?name=`` for a new root, unless the last list tells
+        that its name is free.
 
-        :raises errors.Replan: placement changed since they were observed
+        :raises errors.Replan: placement changed since the node was observed
+        :raises errors.Refused: a new root's name belongs to another provider
         """
-        return self._verifier.consumers(providers)
+        consumers = self._verifier.consumers(needs.consumers)
+        names = self._observer.names.known() if needs.names else None
+        for uuid, name in needs.roots.items():
+            self._observer.check_new_root(needs.node_uuid, uuid, name)
+        return Known(
+            consumers=consumers, names=names, roots=frozenset(needs.roots)
+        )
 
     def plan(self, seen: Observation, wanted: Wanted) -> Plan:
         """Return the operations that lead to the wanted providers.
@@ -134,7 +143,10 @@ class SchedulerReportClient:
         :raises errors.DriverError: the moves of allocations cannot be done
         :raises errors.Refused: a root's name belongs to another provider
         """
-        return self._plan_maker.plan(seen, wanted)
+        known = NOTHING
+        while isinstance(plan := diff.plan(seen, wanted, known), Needs):
+            known = known.plus(self.read(plan))
+        return plan
 
     def verify(self, plan: Plan) -> None:
         """Read again every part that a plan would write, without writing it.
@@ -171,8 +183,8 @@ class SchedulerReportClient:
         """Make placement match an edited tree: plan, then apply.
 
         As in nova, placement gets exactly the contents of the tree: this
-        method ignores ownership and records no claims. The agent calls
-        ``plan`` with providers for which ownership is resolved.
+        method ignores ownership and records no claims. The agent resolves the
+        ownership and applies a plan of its own.
 
         :param new_tree: ``seen.tree()``, edited
         :param seen: one of the observations that ``observe`` returned

@@ -8,9 +8,9 @@ operations that its plan has.
 from collections.abc import Sequence
 
 from compute_agent.ownership import policy, record, resolve
+from compute_agent.plan.diff import diff
 from compute_agent.tree import inventory, provider
 from compute_agent.tree.provider_tree import ProviderTree
-from report_client.plan import diff
 
 from . import work
 

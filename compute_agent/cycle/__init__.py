@@ -2,7 +2,8 @@
 """One cycle, and the loop that repeats it: observe, describe, plan, apply.
 
 Begin with ``resource_tracker.py`` (one cycle for all nodes), then ``node/``
-(the cycle of one node) and ``planning/`` (its plan). ``judging.py`` passes on
+(the cycle of one node), ``describing/`` (its description by all sources) and
+``planning/`` (the decision, which is pure). ``judging.py`` passes on
 the limits' verdicts, and ``departures/`` handles the nodes that left.
 ``service.py`` is the loop, ``schedule.py`` its times, ``news.py`` its log
 lines. The folder may import every folder of the agent except ``cmd/``; it

@@ -40,6 +40,15 @@ class DescribedBy:
     listing: tuple[NamedDriver, ...]
     failed: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
+    def spare(self, exc: errors.AgentError) -> str:
+        """Return a driver's failure as a text: it spares the other drivers.
+
+        :raises errors.AgentError: the agent has no other driver
+        """
+        if len(self.drivers) == 1:
+            raise exc
+        return str(exc)
+
     def concerned(self) -> Iterator[NamedDriver]:
         """Yield the drivers that have the node, or may have it."""
         for one in self.drivers:
@@ -86,11 +95,8 @@ class NodeList:
         listed = self._listed(answers, failed)
         if not listed:
             raise next(iter(failed.values()))
-        if not self._drivers.are_several:
-            (found,) = listed.values()
-        else:
-            nodes, holders = _union(self._drivers, listed)
-            found = self._with_failed(nodes, holders, failed)
+        nodes, holders = _union(self._drivers, listed)
+        found = self._with_failed(nodes, holders, failed)
         self._log(found)
         return found
 
@@ -140,8 +146,7 @@ class NodeList:
     ) -> dict[str, Sequence[Node]]:
         """Return each driver's nodes; add the drivers whose list is wrong.
 
-        :raises errors.AgentError: the only list is wrong, or placement or this
-            host's uuid cannot be read
+        :raises errors.AgentError: placement or this host's uuid cannot be read
         """
         by_nova = drivers.merged(a.by_nova for a in answers.values())
         found = dict[str, Sequence[Node]]()
@@ -149,8 +154,6 @@ class NodeList:
             try:
                 nodes = self._identify(answer.names, answer.by_uuid, by_nova)
             except errors.DriverError as exc:
-                if not self._drivers.are_several:
-                    raise
                 failed[source] = exc
                 continue
             found[source] = [

@@ -12,10 +12,11 @@ from typing import Protocol
 from .. import errors
 from ..limits.item_history import ItemHistory, ItemKey
 from ..ownership.record import Record
-from ..plan.allocations import Allocations, Consumers
+from ..plan.allocations import Allocations
+from ..plan.needs import Known, Needs
 from ..plan.observation import Observation
-from ..plan.plan import Outcome, Plan, Wanted
-from ..tree import provider, provider_tree
+from ..plan.plan import Outcome, Plan
+from ..tree import provider_tree
 from ..tree.node import CreatedProviders
 
 
@@ -49,18 +50,11 @@ class ReportClient(Protocol):
         :raises errors.Replan: placement changed since it was observed
         """
 
-    def consumers(
-        self, providers: Iterable[provider.Provider]
-    ) -> Mapping[str, Consumers]:
-        """Return the consumers of each provider, by resource class.
+    def read(self, needs: Needs) -> Known:
+        """Return the facts that a decision about a node lacks.
 
         :raises errors.Replan: placement changed since it was observed
-        """
-
-    def plan(self, seen: Observation, wanted: Wanted) -> Plan:
-        """Return the operations that lead to the wanted providers.
-
-        :raises errors.AgentError: they cannot be carried out
+        :raises errors.Refused: a new root's name belongs to another provider
         """
 
     def verify(self, plan: Plan) -> None:

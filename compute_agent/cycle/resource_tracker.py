@@ -26,8 +26,8 @@ from ..tree.node import Node
 from . import judging, node_list, report_client
 from .departures import departed_cycles, departed_nodes
 from .node.node_cycle import CycleContext, NodeCycle
+from .node.node_planner import NodePlanner
 from .node.node_result import NodeResult, Status
-from .planning.node_planner import NodePlanner
 
 __all__ = ['Control', 'NodeResult', 'Progress', 'ResourceTracker', 'Status']
 

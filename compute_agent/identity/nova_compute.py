@@ -8,7 +8,7 @@ When a nova-compute with a driver of compute-agent-nova starts, it writes a file
 into its ``state_path``, which names its process by boot and start. It is the
 sign that this nova-compute reports no resources. The module reads that file,
 and finds the processes of nova-compute by their command lines.
-``cycle/planning/reporter_checks.py`` asks once in each cycle, ``doctor`` when
+``cycle/node/node_checks.py`` asks once in each cycle, ``doctor`` when
 it is run.
 """
 

@@ -5,7 +5,7 @@ nova-compute keeps the uuid of its host in a file ``compute_id`` and names the
 provider by libvirt's host name. An agent beside nova-compute (a companion or a
 reporter) reads that file, and asks placement for the name if it cannot, or if
 placement does not have that uuid. It never writes the file. The list of nodes
-calls this module; ``cycle/planning/root_checks.py`` checks what is found.
+calls this module; ``cycle/node/node_checks.py`` checks what is found.
 """
 
 import dataclasses

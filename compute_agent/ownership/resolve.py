@@ -52,13 +52,13 @@ def resolve(
     tree: provider_tree.ProviderTree,
     record: Record,
     policy: Policy,
-    author: notes.Author = notes.unknown_author,
+    authors: notes.Authors = notes.NO_AUTHORS,
 ) -> Resolution:
     """Return the providers that placement should hold after this cycle.
 
-    :param author: says who changed a name that is restored
+    :param authors: who changed the names that are restored
     """
-    return _Resolver(tree, record, policy, author).resolve()
+    return _Resolver(tree, record, policy, authors).resolve()
 
 
 class _Resolver:
@@ -69,7 +69,7 @@ class _Resolver:
         tree: provider_tree.ProviderTree,
         record: Record,
         policy: Policy,
-        author: notes.Author,
+        authors: notes.Authors,
     ) -> None:
         self._tree = tree
         self._before = tree.baseline
@@ -81,7 +81,7 @@ class _Resolver:
         self._claims: dict[Key, Claims] = {}
         self._foreign: dict[Key, frozenset[str]] = {}
         self._causes: dict[Key, Mapping[str, Cause]] = {}
-        self._notes = notes.Notes(record, policy, self._home, author)
+        self._notes = notes.Notes(record, policy, self._home, authors)
 
     def resolve(self) -> Resolution:
         removed = [u for u in self._before if not self._tree.exists(u)]

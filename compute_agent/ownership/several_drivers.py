@@ -182,6 +182,8 @@ class Amounts:
 
     def settle(self, tree: provider_tree.ProviderTree) -> None:
         """Take back what drivers dispute, and add faults about it."""
+        if len(self._by_source) < 2:
+            return
         for key, by_source in list(tree.assertions.items()):
             rivals = _rival_lists(by_source)
             if rivals:

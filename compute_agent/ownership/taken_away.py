@@ -8,7 +8,7 @@ The planner calls this after all sources have made their assertions.
 
 If another writer deletes a node's root, the agent waits, or creates it again.
 Nova deletes the root provider of a host whose service is deleted, so the
-operator may want the host gone. ``cycle/planning/root_checks.py`` asks before
+operator may want the host gone. ``cycle/node/node_checks.py`` asks before
 the node is described; the state database remembers the deleted roots.
 """
 

@@ -3,7 +3,7 @@
 
 Pure: no I/O, configuration, logging or clock. Such a provider may have
 inventory that guests use, so the first write needs a person's yes, once. The
-state database records the yes. ``cycle/planning/node_planner.py`` asks which
+state database records the yes. ``cycle/node/node_planner.py`` asks which
 providers of a plan need one; ``cycle/node/node_cycle.py`` sends nothing to them
 without it.
 """

@@ -3,7 +3,7 @@
 
 Pure: no I/O, configuration, logging or clock. The records have no allocation
 ratio, because configuration and operators decide it. Drivers that count a
-host's resources use this, and so does ``cycle/planning/describe.py`` for
+host's resources use this, and so does ``cycle/describing/describe.py`` for
 drivers that implement only nova's oldest method, ``get_available_resource``.
 """
 

@@ -6,7 +6,7 @@ list shows the generations of all providers. So a provider is read again only
 if its generation, name, parent or root differs from the store. If a provider
 cannot be read completely, its state is unknown and an error is raised; no
 failed read ever counts as empty. This module writes nothing to placement;
-``client.py``, ``plan/plan_maker.py`` and ``apply/executor.py`` call it.
+``client.py`` and ``apply/executor.py`` call it.
 """
 
 import dataclasses
@@ -21,6 +21,7 @@ from compute_agent.plan import intents
 from compute_agent.plan.observation import Observation
 from compute_agent.tree import names, provider
 
+from .. import errors as placement_errors
 from ..http import placement
 from ..http.messages import codec, paths
 from . import (
@@ -123,9 +124,21 @@ class Observer:
             for builder in builders
         }
 
-    def uuid_of_name(self, name: str) -> str | None:
-        """Return the uuid of the provider with this name, or None."""
-        return self._lists.uuid_of_name(name)
+    def check_new_root(self, node_uuid: str, uuid: str, name: str) -> None:
+        """Refuse a new root whose name another provider has.
+
+        Placement would refuse it too. This happens if a host was reinstalled
+        and has a new uuid.
+
+        :raises placement_errors.Exists: the provider itself exists already
+        :raises placement_errors.NameTaken: another provider has the name
+        """
+        other = self._lists.uuid_of_name(name)
+        if other == uuid:
+            self.watch_provider(node_uuid, uuid)
+            raise placement_errors.Exists(name, uuid)
+        if other is not None:
+            raise placement_errors.NameTaken.by(other, name, uuid)
 
     def watch_provider(self, node_uuid: str, uuid: str) -> None:
         """Include a provider in a node's observations until it is deleted.

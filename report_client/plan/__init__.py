@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turn two snapshots into operations in a safe order, and print plans.
+"""Plans as they are printed, followed and recorded.
 
-Begin with ``plan_maker.py``, then ``diff.py``. ``render.py`` prints plans, and
-``progress.py`` follows a plan while ``apply/`` sends it. It may import ``observe/``,
-``http/``; from the agent ``tree/``, ``plan/`` and errors.
+Pure. ``render.py`` prints plans, and ``progress.py`` follows a plan while
+``apply/`` sends it. From the agent it may import ``tree/``, ``plan/`` and
+errors.
 """

@@ -10,6 +10,7 @@ import dataclasses
 import typing
 
 from compute_agent.plan import history_entry, intents
+from compute_agent.plan.diff import diff
 from compute_agent.plan.operations import operations
 from compute_agent.plan.plan import Plan
 from compute_agent.tree import assertion, provider
@@ -17,7 +18,6 @@ from compute_agent.tree.names import KnownNames
 from report_client import errors as placement_errors
 from report_client.apply.executor import Executor
 from report_client.http.messages import codec
-from report_client.plan import diff
 
 NOW = 1_700_000_000.0
 NODE = 'root'

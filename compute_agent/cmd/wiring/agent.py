@@ -24,8 +24,7 @@ from ... import errors
 from ...conf import misspelled
 from ...cycle import garbage, judging, node_list, resource_tracker
 from ...cycle.departures import departed_nodes
-from ...cycle.node import node_result
-from ...cycle.planning import node_planner, planner_settings
+from ...cycle.node import node_planner, node_result
 from ...identity import compute_id, identity, nova_compute, nova_root
 from ...identity import identity as host_names
 from ...limits import contention
@@ -127,7 +126,7 @@ def build_agent(
         nodes,
         report_client,
         state.records,
-        settings=planner_settings.Settings(
+        settings=node_planner.Settings(
             ratios=settings.ratios,
             reserved=settings.reserved,
             orders=current.orders,

@@ -18,8 +18,8 @@ from ...plan.observation import Observation
 from ...tree.node import Node
 from ..node import node_result
 from ..node.node_cycle import CycleContext, NodeCycle
+from ..node.node_planner import NodePlanner
 from ..node.node_result import NodeResult, Status
-from ..planning.node_planner import NodePlanner
 from . import departed_nodes
 
 

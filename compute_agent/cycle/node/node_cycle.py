@@ -24,8 +24,8 @@ from ...tree import provider
 from ...tree.node import Node
 from .. import report_client
 from ..planning.node_plan import NodePlan
-from ..planning.node_planner import NodePlanner
 from . import node_result
+from .node_planner import NodePlanner
 from .node_result import NodeResult, Status
 from .setbacks import Conflicts, Refusals
 

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the observation of a node to its plan; nothing is written to placement.
+"""The decision about a node, from its description to its plan.
 
-Begin with ``node_planner.py``: it checks the root (``root_checks.py``),
-describes the node (``descriptions.py``; its drivers take turns in
-``driver_turns.py``, and ``describe.py`` speaks to one) and
-decides what it should have (``wanted_providers.py``; ``consumers.py`` asks what
-is in use). ``empty_plans.py`` reuses empty plans, ``node_plan.py`` is the
-result. Of ``cycle/``, the folder imports ``report_client.py``.
+Pure: no I/O, configuration, logging or clock. Begin with ``decide.py``. What it
+lacks it names, and ``node/node_planner.py`` reads it. ``node_plan.py`` is the
+result, ``empty_plans.py`` reuses empty plans. Of ``cycle/``, the folder imports
+nothing.
 """

@@ -15,20 +15,18 @@ from collections.abc import Collection, Mapping
 from ...ownership.policy import Policy
 from ...ownership.record import Record
 from ...plan.observation import Observation
-from ...plan.plan import Wanted
 from ...tree import provider_tree
 from ...tree.node import Node
 from .node_plan import NodePlan
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
-    """Everything that a node's plan follows from.
+class Basis:
+    """Everything that a node's plan rests on, as values.
 
     :ivar facts: the facts of each driver, on which its description depends;
         None if a driver cannot tell
     :ivar edition: the number of the set of operators' files in force
-    :ivar uuids: the recorded providers
     :ivar description: the described tree, as a value
     """
 
@@ -41,10 +39,10 @@ class Inputs:
     policy: Policy
     description: provider_tree.Description
 
-    def rest_on(
+    def rests_on(
         self, seen: Observation, record: Record, policy: Policy
     ) -> bool:
-        """Return True if these inputs include observation, record and policy.
+        """Return True if it includes this observation, record and policy.
 
         Observation and record are compared by identity: if nothing changed,
         the report client and the state database return the same object.
@@ -55,23 +53,23 @@ class Inputs:
             and self.policy == policy
         )
 
-    def lead_to_the_plan_of(self, other: 'Inputs') -> bool:
+    def leads_to_the_plan_of(self, other: 'Basis') -> bool:
         """Return True if both give the same plan.
 
         Facts and files are not compared: the description contains their
         effects.
         """
         return (
-            self.rest_on(other.seen, other.record, other.policy)
+            self.rests_on(other.seen, other.record, other.policy)
             and self.description == other.description
         )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class EmptyPlan:
-    """An empty or waiting plan, and its inputs."""
+    """An empty or waiting plan, and what it rests on."""
 
-    inputs: Inputs
+    basis: Basis
     made: NodePlan
 
 
@@ -89,9 +87,9 @@ class EmptyPlans:
         """
         return self._plans.pop(node_uuid, None)
 
-    def keep(self, inputs: Inputs, made: NodePlan) -> None:
-        """Remember that these inputs give this plan."""
-        self._plans[inputs.node.uuid] = EmptyPlan(inputs=inputs, made=made)
+    def keep(self, basis: Basis, made: NodePlan) -> None:
+        """Remember that this basis gives this plan."""
+        self._plans[basis.node.uuid] = EmptyPlan(basis=basis, made=made)
 
     def keep_only(self, node_uuids: Collection[str]) -> None:
         """Forget the plans of all other nodes."""
@@ -99,7 +97,9 @@ class EmptyPlans:
             del self._plans[uuid]
 
 
-def is_repeatable(made: NodePlan, seen: Observation, wanted: Wanted) -> bool:
+def is_repeatable(
+    made: NodePlan, seen: Observation, *, is_in_step: bool
+) -> bool:
     """Return True if the same inputs would give the same plan, not sent.
 
     Such a plan is empty, or waits until a person allows its first write. The
@@ -107,9 +107,9 @@ def is_repeatable(made: NodePlan, seen: Observation, wanted: Wanted) -> bool:
     also False if a name was left out because placement does not know it yet:
     then the wanted providers differ from the observed ones although the plan
     is empty.
+
+    :param is_in_step: True if the wanted providers are the observed ones
     """
     if seen.fresh or made.contended:
         return False
-    return made.waits_as_a_whole() or (
-        made.is_empty() and wanted.after == seen.providers
-    )
+    return made.waits_as_a_whole() or (made.is_empty() and is_in_step)

@@ -5,7 +5,7 @@ Pure: no I/O, configuration, logging or clock. With ``mode = companion``, the
 root of a node is nova-compute's. The agent adds to it only traits that nova
 does not decide, and aggregates, and never its complete list of anything. Below
 the root, it writes only to children of its own. ``confine`` applies these rules
-to what all sources asserted. ``cycle/planning/descriptions.py`` calls it, after
+to what all sources asserted. ``cycle/describing/descriptions.py`` calls it, after
 the sources edited the tree and before ownership is resolved.
 """
 

@@ -6,7 +6,7 @@ companion gives the root back to nova-compute. Nothing is removed in placement:
 the agent only stops to count the root, its inventory and nova's traits as its
 own. The same goes for a child that nova-compute took over. An agent that becomes
 a reporter gives up the little that nova-compute adds by itself.
-``cycle/planning/descriptions.py`` has the record changed, and
+``cycle/describing/descriptions.py`` has the record changed, and
 ``node_planner.py`` leaves a node without what is given up.
 """
 

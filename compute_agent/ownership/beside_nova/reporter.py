@@ -7,7 +7,7 @@ nova-compute starts the guests of a node with a driver that describes nothing
 nova-compute still adds the capabilities of its driver's class, COMPUTE_NODE,
 OWNER_NOVA and COMPUTE_STATUS_DISABLED to the root, and has a child for each PCI
 device that it manages. ``confine`` leaves these alone, and ``doubt`` finds a
-nova-compute that reports the node after all. ``cycle/planning/`` calls both.
+nova-compute that reports the node after all. ``cycle/`` calls both.
 """
 
 import dataclasses

@@ -13,7 +13,7 @@ reading and that a source of this agent begins to report, and children with the
 uuids that the agent derives. The planner asks once for each node.
 """
 
-from collections.abc import Callable, Collection, Container
+from collections.abc import Collection, Container, Mapping
 
 from ...tree import assertion, provider, provider_tree
 from ...tree.assertion import Kind
@@ -41,13 +41,9 @@ _READ_ONLY = (
 )
 
 
-#: Returns who changed a name of a provider, empty for another writer.
-Author = Callable[[provider.Provider, Kind, str], str]
-
-
-def unknown_author(_one: provider.Provider, _kind: Kind, _name: str) -> str:
-    """Return an empty text, for another writer."""
-    return ''
+#: Who changed a name that is restored; empty or missing for another writer.
+Authors = Mapping[assertion.Named, str]
+NO_AUTHORS: Authors = {}
 
 
 class Notes:
@@ -63,19 +59,18 @@ class Notes:
         record: Record,
         policy: Policy,
         home: Container[str],
-        author: Author = unknown_author,
+        authors: Authors,
     ) -> None:
         """Begin without notes.
 
         :param home: the uuids of the providers in the node's own tree
-        :param author: asked about names that are restored
         """
         self.lines: list[str] = []
         self.restored: set[assertion.Named] = set()
         self._record = record
         self._policy = policy
         self._home = home
-        self._author = author
+        self._authors = authors
 
     def read_only(
         self, one: provider.Provider, kinds: Collection[Kind]
@@ -120,9 +115,10 @@ class Notes:
             }
             by_author: dict[str, set[str]] = {}
             for name in names - contended:
-                author = self._author(one, kind, name) or _OTHERS
+                named = (one.uuid, kind, name)
+                author = self._authors.get(named) or _OTHERS
                 by_author.setdefault(author, set()).add(name)
-                self.restored.add((one.uuid, kind, name))
+                self.restored.add(named)
             for author, found in sorted(by_author.items()):
                 listed = ', '.join(sorted(found))
                 self.lines.append(line.format(one, author, listed))

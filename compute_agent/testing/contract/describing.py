@@ -15,7 +15,7 @@ import sys
 import uuid as uuidlib
 from typing import Any
 
-from ...cycle.planning import describe as agent_describe
+from ...cycle.describing import describe as agent_describe
 from ...tree import host_inventory, inventory, names, provider
 from ...tree.node import Node
 from ...tree.provider_tree import ProviderTree

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is not worked out again where nothing moved, and what is, at once.
 
-A plan is made by ``ownership.resolve``; how often that is asked is counted.
+A plan is made by ``decide``; how often that is asked is counted.
 
-White-box: calls of ``resolve`` and SQL statements are counted, because work that
+White-box: calls of ``decide`` and SQL statements are counted, because work that
 is not done shows nowhere else.
 """
 
@@ -11,9 +11,10 @@ import pytest
 from agents import NAME, NODE
 
 from compute_agent.cycle import resource_tracker
+from compute_agent.cycle.planning import decide as deciding
 from compute_agent.cycle.resource_tracker import Status
 from compute_agent.limits import backoff
-from compute_agent.ownership import resolve as ownership
+from compute_agent.plan.needs import Needs
 from compute_agent.state.database import schema
 from compute_agent.tree import inventory
 
@@ -40,13 +41,15 @@ def waiting():
 @pytest.fixture
 def planned(monkeypatch):
     """The nodes that a plan was made for."""
-    made, real = [], ownership.resolve
+    made, real = [], deciding.decide
 
-    def resolve(tree, record, policy, *author):
-        made.append(policy.node_uuid)
-        return real(tree, record, policy, *author)
+    def decide(inputs, known):
+        decision = real(inputs, known)
+        if not isinstance(decision, Needs):
+            made.append(inputs.policy.node_uuid)
+        return decision
 
-    monkeypatch.setattr(ownership, 'resolve', resolve)
+    monkeypatch.setattr(deciding, 'decide', decide)
     return made
 
 

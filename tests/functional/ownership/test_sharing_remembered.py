@@ -9,7 +9,7 @@ import math
 import pytest
 from agents import Clock, Driver
 
-from compute_agent.cycle.planning import planner_settings
+from compute_agent.cycle.node import node_planner
 from compute_agent.cycle.resource_tracker import Status
 from compute_agent.ownership import policy
 from compute_agent.virt import driver as virt
@@ -114,7 +114,7 @@ def test_what_moved_meanwhile_is_seen_by_the_next_look(
     operator.allocate(CONSUMER, 'DISK_GB', uuid=POOL)
     agent.clock.now += 60
     orders = policy.Orders(masked=['CUSTOM_X'])
-    agent.tracker._planner._settings = planner_settings.Settings(
+    agent.tracker._planner._settings = node_planner.Settings(
         orders=lambda: lambda _node: orders
     )
     result, *_ = agent.sync()

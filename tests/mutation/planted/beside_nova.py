@@ -3,7 +3,7 @@
 
 from planted.catalogue import plant
 
-from compute_agent.cycle.planning import reporter_checks, root_checks
+from compute_agent.cycle.node import node_checks
 from compute_agent.identity import nova_compute
 from compute_agent.ownership import takeover
 from compute_agent.ownership.beside_nova import (
@@ -16,7 +16,7 @@ from compute_agent.ownership.record import Record
 
 
 @plant(
-    root_checks.RootChecks.check_missing_root,
+    node_checks.RootChecks.check_missing_root,
     'a companion creates the root of nova-compute',
 )
 def _(_check, _self, _node, _seen, _orders):
@@ -89,7 +89,7 @@ def _(_given_up, _record, _node_uuid, _providers):
 
 
 @plant(
-    reporter_checks.ReporterChecks.reason_to_wait,
+    node_checks.ReporterChecks.reason_to_wait,
     'a reporter writes where nova-compute reports',
 )
 def _(_reason_to_wait, _self, _node):

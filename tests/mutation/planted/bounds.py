@@ -7,13 +7,12 @@ from planted.catalogue import plant
 
 from compute_agent.cycle import resource_tracker
 from compute_agent.cycle.departures import batches, departed_nodes
-from compute_agent.cycle.node import node_cycle, setbacks
-from compute_agent.cycle.planning import consumers
+from compute_agent.cycle.node import node_cycle, node_planner, setbacks
 from compute_agent.limits import backoff, blast_radius, judgement
+from compute_agent.plan.diff import diff
 from compute_agent.provider_config import files
 from compute_agent.state import approvals
 from report_client.apply import executor
-from report_client.plan import diff
 
 
 @plant(
@@ -72,10 +71,10 @@ def _(_approved, self, subjects):
 
 
 @plant(
-    consumers.ConsumersInUse.wait,
+    node_planner.NodePlanner.wait,
     'a waiting node asks for allocations in each cycle',
 )
-def _(_wait, _self, _node_uuid):
+def _(_wait, _self, _node):
     return None
 
 

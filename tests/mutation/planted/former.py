@@ -9,8 +9,7 @@ import variants
 from planted.catalogue import plant, together
 
 from compute_agent.cycle.departures import departed_cycles, departed_nodes
-from compute_agent.cycle.node import node_cycle
-from compute_agent.cycle.planning import node_planner
+from compute_agent.cycle.node import node_cycle, node_planner
 from compute_agent.limits import contention, item_history, judgement
 from compute_agent.ownership import claims
 from compute_agent.plan import intents

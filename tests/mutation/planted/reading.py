@@ -8,13 +8,14 @@ from planted.catalogue import plant, stand_in, together
 from variants import Plant
 
 from compute_agent.ownership import in_use
+from compute_agent.plan.diff import diff
 from compute_agent.plan.operations import operations as ops
 from compute_agent.state import snapshot
 from compute_agent.tree import hierarchy, provider_tree
+from compute_agent.tree.assertion import Kind
 from report_client import client
 from report_client.http import placement
 from report_client.observe import observation
-from report_client.plan import diff
 
 # --- what an idle cloud costs -------------------------------------------------
 
@@ -66,11 +67,12 @@ class _AsksForEveryTrait(client.SchedulerReportClient):
         super().__init__(service, *args, **kwargs)
         self._service = service
 
-    def plan(self, seen, wanted):
-        traits = sorted(wanted.after[seen.node_uuid].traits)
+    def apply(self, plan, without=()):
+        changes = [c for op in plan.operations for c in op.changes()]
+        traits = sorted({c.name for c in changes if c.kind is Kind.TRAIT})
         if traits:
             self._service.get(f'/traits?name=in:{",".join(traits)}')
-        return super().plan(seen, wanted)
+        return super().apply(plan, without)
 
 
 _admit = diff.admit
@@ -194,10 +196,10 @@ class _BuildsAll(client.SchedulerReportClient):
         self._all = super().observe(*args, **kwargs)
         return self._all
 
-    def plan(self, *args, **kwargs):
+    def watch_sharing(self, uuids):
         for seen in self._all.values():
             seen.tree()
-        return super().plan(*args, **kwargs)
+        super().watch_sharing(uuids)
 
 
 @stand_in(client.SchedulerReportClient, 'one lock is held over all requests')

@@ -6,8 +6,9 @@ import dataclasses
 import variants
 from planted.catalogue import plant, stand_in
 
-from compute_agent.cycle.planning import describe
+from compute_agent.cycle.describing import describe
 from compute_agent.ownership import in_use
+from compute_agent.plan.diff import diff, hierarchy, provider_stages
 from compute_agent.plan.operations import operations as ops
 from compute_agent.provider_config import files
 from compute_agent.tree import inventory
@@ -16,7 +17,7 @@ from report_client.apply import executor
 from report_client.http import placement
 from report_client.http.messages import codec, codec_writes, paths
 from report_client.observe import reader, sharing, verify
-from report_client.plan import contents, diff, hierarchy, progress
+from report_client.plan import progress
 
 # --- what is read before a write ----------------------------------------------
 
@@ -95,7 +96,7 @@ def _(request, operation, generations):
     return dataclasses.replace(found, body=body, newest=(1, 18))
 
 
-@plant(contents.of, 'inventory is written before traits')
+@plant(provider_stages.stages, 'inventory is written before traits')
 def _(of, *args):
     found = of(*args)
     return dataclasses.replace(

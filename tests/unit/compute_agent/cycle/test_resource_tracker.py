@@ -12,12 +12,12 @@ import threads
 from compute_agent import errors
 from compute_agent.cycle import judging, node_list, resource_tracker
 from compute_agent.cycle.departures import departed_nodes
-from compute_agent.cycle.node import setbacks
-from compute_agent.cycle.planning import node_planner, planner_settings
+from compute_agent.cycle.node import node_planner, setbacks
 from compute_agent.identity import identity
 from compute_agent.limits import backoff, blast_radius, contention
 from compute_agent.ownership.record import Record
 from compute_agent.plan import change
+from compute_agent.plan.diff import diff
 from compute_agent.plan.observation import Observation
 from compute_agent.plan.plan import Conflict, Outcome, Plan
 from compute_agent.state import state
@@ -184,8 +184,13 @@ class Driver(virt.ComputeDriver):
 
 
 @pytest.fixture
-def client():
-    return Client()
+def client(monkeypatch):
+    """Return a placement that makes the plans, in place of ``diff.plan``."""
+    made = Client()
+    monkeypatch.setattr(
+        diff, 'plan', lambda seen, wanted, _known: made.plan(seen, wanted)
+    )
+    return made
 
 
 @pytest.fixture
@@ -212,7 +217,7 @@ def tracker(client, judge):
                 nodes,
                 client,
                 Records(),
-                settings=planner_settings.Settings(),
+                settings=node_planner.Settings(),
                 files=files,
             ),
             nodes,

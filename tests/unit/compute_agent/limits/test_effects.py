@@ -7,9 +7,9 @@ import pytest
 
 from compute_agent.limits import contention, effects
 from compute_agent.plan import allocations
+from compute_agent.plan.diff import diff as planning
 from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import assertion, inventory, provider
-from report_client.plan import diff as planning
 
 A = '11111111-1111-4111-8111-111111111111'
 B = '22222222-2222-4222-8222-222222222222'

@@ -42,7 +42,7 @@ def notes(
     claims=HELD,
     was=WAS,
     contended=(),
-    author=lambda *_: '',
+    authors=resolve.notes.NO_AUTHORS,
     **now,
 ):
     """Return the notes where another left these contents."""
@@ -51,7 +51,7 @@ def notes(
     edit(tree)
     record = Record(claims=claims, was={ROOT: was} if was else {})
     policy = Policy(node_uuid=ROOT, contended=contended)
-    found = resolve.resolve(tree, record, policy, author).notes
+    found = resolve.resolve(tree, record, policy, authors).notes
     return [note.partition(': ')[2] for note in found if 'restored' in note]
 
 
@@ -83,7 +83,7 @@ def test_each_author_has_a_line_of_its_own():
     found = notes(
         edit,
         held,
-        author=lambda _one, _kind, name: '{me}' if name == 'HW_A' else '',
+        authors={(ROOT, Kind.TRAIT, 'HW_A'): '{me}'},
         traits=frozenset(),
     )
     assert found == [

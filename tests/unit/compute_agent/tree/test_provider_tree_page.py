@@ -16,10 +16,11 @@ import pytest
 import yaml
 
 from compute_agent.ownership import policy, record, resolve
+from compute_agent.plan.diff import diff
 from compute_agent.testing.contract.rules import catalogue
 from compute_agent.tree import inventory, names, provider, provider_tree
 from compute_agent.tree.assertion import DRIVER, Kind
-from report_client.plan import diff, render
+from report_client.plan import render
 
 DOCS = pathlib.Path(__file__).parents[4] / 'docs'
 PAGE = DOCS / 'provider-tree.md'

@@ -5,12 +5,13 @@ import executing
 import pytest
 from executing import NODE, one, planned
 
+from compute_agent.plan.diff import diff
 from compute_agent.plan.operations import operations as ops
 from compute_agent.plan.plan import Conflict
 from compute_agent.tree import inventory
 from report_client import errors as placement_errors
 from report_client.apply import executor
-from report_client.plan import diff, render
+from report_client.plan import render
 
 TWO, FOUR = inventory.Inventory(total=2), inventory.Inventory(total=4)
 REFUSED = placement_errors.BadRequest('HTTP 400: no')

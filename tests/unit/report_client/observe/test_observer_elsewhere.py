@@ -8,6 +8,7 @@ from looking import NODE, NOW, content, creation, reads, tagging
 
 from compute_agent import errors
 from compute_agent.tree import assertion, names
+from report_client import errors as placement_errors
 
 OTHER = 'other'
 NAMES = ['traits', 'resource_classes']
@@ -278,8 +279,11 @@ def test_where_no_names_are_known_none_are_learnt(station):
     assert station.observer.names.remembered() is None
 
 
-def test_who_has_a_name_is_asked(station):
+def test_a_new_root_needs_a_free_name(station):
     station.cloud.put('uuid', name='cn1')
-    assert station.observer.uuid_of_name('cn1') == 'uuid'
-    assert station.observer.uuid_of_name('cn2') is None
-    assert station.cloud.take() == ['name=cn1', 'name=cn2']
+    with pytest.raises(placement_errors.Exists):
+        station.observer.check_new_root('node', 'uuid', 'cn1')
+    with pytest.raises(placement_errors.NameTaken):
+        station.observer.check_new_root('node', 'other', 'cn1')
+    station.observer.check_new_root('node', 'other', 'cn2')
+    assert station.cloud.take() == ['name=cn1', 'name=cn1', 'name=cn2']

@@ -7,11 +7,12 @@ import pytest
 from call_counts import calls
 
 from compute_agent.plan import allocations as alloc
+from compute_agent.plan.diff import diff
 from compute_agent.plan.operations import operations as ops
 from compute_agent.plan.plan import Plan
 from compute_agent.tree import inventory, provider
 from report_client import errors
-from report_client.plan import diff, progress
+from report_client.plan import progress
 
 TWO, FOUR = inventory.Inventory(total=2), inventory.Inventory(total=4)
 NO = errors.BadRequest('no')

@@ -18,7 +18,7 @@ SEEN = Observation(
     node_uuid=NODE,
     providers={NODE: provider.Provider(uuid=NODE, name=NODE, generation=3)},
 )
-INPUTS = empty_plans.Inputs(
+BASIS = empty_plans.Basis(
     node=Node(uuid=NODE, name=NODE),
     facts=('AVX',),
     edition=1,
@@ -36,22 +36,22 @@ PLAN = node_plan.NodePlan(
 @pytest.fixture
 def kept():
     made = empty_plans.EmptyPlans()
-    made.keep(INPUTS, PLAN)
+    made.keep(BASIS, PLAN)
     return made
 
 
 def test_equal_inputs_lead_to_the_same_plan():
     again = dataclasses.replace(
-        INPUTS,
+        BASIS,
         policy=Policy(node_uuid=NODE),
         description=([(NODE, NODE, None)], {}, [], [], []),
     )
-    assert INPUTS.lead_to_the_plan_of(again)
+    assert BASIS.leads_to_the_plan_of(again)
 
 
 def test_facts_and_files_count_only_as_far_as_they_are_described():
-    other = dataclasses.replace(INPUTS, facts=('AVX2',), edition=2)
-    assert INPUTS.lead_to_the_plan_of(other)
+    other = dataclasses.replace(BASIS, facts=('AVX2',), edition=2)
+    assert BASIS.leads_to_the_plan_of(other)
 
 
 @pytest.mark.parametrize(
@@ -65,18 +65,18 @@ def test_facts_and_files_count_only_as_far_as_they_are_described():
     ids=lambda other: next(iter(other)),
 )
 def test_other_inputs_do_not(other):
-    assert not INPUTS.lead_to_the_plan_of(dataclasses.replace(INPUTS, **other))
+    assert not BASIS.leads_to_the_plan_of(dataclasses.replace(BASIS, **other))
 
 
 def test_a_plan_is_taken_once(kept):
     taken = kept.take(NODE)
-    assert (taken.inputs, taken.made) == (INPUTS, PLAN)
+    assert (taken.basis, taken.made) == (BASIS, PLAN)
     assert kept.take(NODE) is None
 
 
 def test_the_plans_of_other_nodes_are_forgotten(kept):
     kept.keep_only([NODE])
     assert kept.take(NODE) is not None
-    kept.keep(INPUTS, PLAN)
+    kept.keep(BASIS, PLAN)
     kept.keep_only(['other'])
     assert kept.take(NODE) is None

@@ -6,9 +6,9 @@ import dataclasses
 import pytest
 
 from compute_agent.plan import allocations as alloc
+from compute_agent.plan.diff import diff
 from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import inventory, provider
-from report_client.plan import diff
 
 
 def one(uuid, parent=None, traits=(), **totals):

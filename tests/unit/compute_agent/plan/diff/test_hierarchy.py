@@ -7,9 +7,9 @@ What can be written as a case is one in tests/plans.
 import pytest
 from call_counts import calls
 
+from compute_agent.plan.diff import hierarchy
 from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import provider
-from report_client.plan import hierarchy
 
 
 def forest(**providers):

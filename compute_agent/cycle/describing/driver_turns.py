@@ -5,7 +5,7 @@ A later driver sees the providers of the earlier ones, so it can hang children
 below them; what placement has stays in the tree's ``baseline``. If a driver
 fails, its edits are dropped and its claims stay, the changes of the other
 drivers are made, and the node does not count as done.
-``descriptions.py`` makes the turns; one driver alone costs no copy of the tree.
+``descriptions.py`` makes the turns; the first driver costs no copy of the tree.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -52,7 +52,6 @@ class DriverTurns:
         self._node = node
         self._seen = seen
         self._drivers = described_by
-        self._several = described_by.drivers.are_several
         self._reserved = reserved
         self._recorded = recorded
         self._ask = ask
@@ -80,16 +79,13 @@ class DriverTurns:
             try:
                 self._turn(driver)
             except (errors.DriverError, errors.Renamed) as exc:
-                if not self._several:
-                    raise
-                self._failed[driver.source] = str(exc)
+                self._failed[driver.source] = self._drivers.spare(exc)
             if self._tree and not self._tree.exists(self._node.uuid):
                 break  # a new node of which nothing is reported for now
         self._check_first()
         if self._tree is None:
             raise errors.DriverError('; '.join(self._reasons()))
-        if self._several:
-            self._amounts.settle(self._tree)
+        self._amounts.settle(self._tree)
         for reason in self._reasons():
             self._tree.fault(_FAILED.format(reason))
         return self._tree
@@ -122,50 +118,43 @@ class DriverTurns:
     def _turn(self, driver: NamedDriver) -> None:
         """Have one driver describe the node, and keep its edits.
 
+        If it asks for the allocations, it describes the node again with them.
+
         :raises errors.DriverError: the driver failed; its edits are dropped
         """
-        tree, allocations = self._next_tree(), self.allocations
-        try:
-            self._describe(driver, tree, None)
-        except errors.ReshapeNeeded:
-            tree = self._next_tree()
-            allocations = (allocations or self._ask()).copy()
-            self._describe(driver, tree, allocations)
-        authority = describe.authority(driver.driver, self._node)
-        if self._several:
-            authority = policy.check_authority(authority)
-            self._check_removals(driver, tree)
-            self._amounts.note(tree, driver.source)
-        self._tree, self.allocations = tree, allocations
+        given: alloc.Allocations | None = None
+        while True:
+            tree = self._tree.copy() if self._tree else self._seen.tree()
+            timed = driver_calls.timed(driver.called, 'describe')
+            try:
+                with tree.asserting(driver.source), timed:
+                    describe.describe(
+                        driver.driver,
+                        tree,
+                        self._node,
+                        self._reserved,
+                        None if given is None else given.described,
+                    )
+                break
+            except errors.ReshapeNeeded:
+                given = (self.allocations or self._ask()).copy()
+        if given is not None:
+            given.moves()  # refuses here what this driver may not edit
+        authority = policy.check_authority(
+            describe.authority(driver.driver, self._node)
+        )
+        self._check_removals(driver, tree)
+        self._amounts.note(tree, driver.source)
+        self._tree, self.allocations = tree, given or self.allocations
         self.authority[driver.source] = authority
-
-    def _next_tree(self) -> ProviderTree:
-        """Return the tree that the next driver edits."""
-        return self._seen.tree() if self._tree is None else self._tree.copy()
-
-    def _describe(
-        self,
-        driver: NamedDriver,
-        tree: ProviderTree,
-        allocations: alloc.Allocations | None,
-    ) -> None:
-        timed = driver_calls.timed(driver.called, 'describe')
-        with tree.asserting(driver.source), timed:
-            describe.describe(
-                driver.driver,
-                tree,
-                self._node,
-                self._reserved,
-                None if allocations is None else allocations.described,
-            )
-        if allocations is not None and self._several:
-            allocations.moves()  # refuses here what this driver may not edit
 
     def _check_removals(self, driver: NamedDriver, tree: ProviderTree) -> None:
         """Refuse a driver that removed a provider of another.
 
         :raises errors.DriverError: it did
         """
+        if not self._drivers.drivers.sources - {driver.source}:
+            return  # no other driver
         found = several_drivers.removed_of_others(
             self._tree or self._seen.tree(),
             tree,

@@ -4,7 +4,7 @@
 import pytest
 
 from compute_agent import errors
-from compute_agent.cycle.planning import describe
+from compute_agent.cycle.describing import describe
 from compute_agent.ownership.record import Record
 from compute_agent.tree import (
     assertion,

@@ -11,10 +11,10 @@ import dataclasses
 from collections.abc import Collection, Iterator, Mapping
 from typing import TypeAlias
 
-from compute_agent.plan import removal
-from compute_agent.plan.operations import operations as ops
-from compute_agent.tree import provider
-from compute_agent.tree.assertion import Key
+from ...tree import provider
+from ...tree.assertion import Key
+from .. import removal
+from ..operations import operations as ops
 
 Foreign: TypeAlias = Mapping[Key, frozenset[str]]
 NO_FOREIGN: Foreign = {}
@@ -36,7 +36,7 @@ class Stages:
     grow: tuple[ops.SetInventories, ...] = ()
 
 
-def of(
+def stages(
     before: provider.Provider | None,
     after: provider.Provider,
     foreign: Foreign = NO_FOREIGN,

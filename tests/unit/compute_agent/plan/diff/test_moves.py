@@ -4,8 +4,8 @@
 import pytest
 
 from compute_agent.plan import allocations as alloc
+from compute_agent.plan.diff import moves
 from compute_agent.tree import inventory, provider
-from report_client.plan import moves
 
 ELSEWHERE = (
     "consumer c1: its DISK_GB of {}, which is not of this node's tree, is not "

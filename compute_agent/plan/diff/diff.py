@@ -15,13 +15,15 @@ from typing import TypeAlias
 import os_resource_classes
 import os_traits
 
-from compute_agent.plan import allocations as alloc
-from compute_agent.plan import removal
-from compute_agent.plan.operations import operations as ops
-from compute_agent.tree import names, provider
-
-from . import contents as stages
-from . import hierarchy, reshape
+from ...tree import names, provider
+from .. import allocations as alloc
+from .. import removal
+from ..needs import Known, Needs
+from ..observation import Observation
+from ..operations import operations as ops
+from ..plan import Plan, Wanted
+from . import hierarchy, provider_stages, reshape
+from . import moves as checking
 
 Moves: TypeAlias = tuple[alloc.Move, ...]
 
@@ -32,10 +34,62 @@ _STANDARD = {
 }
 
 
+def plan(seen: Observation, wanted: Wanted, known: Known) -> Plan | Needs:
+    """Return the operations that make placement hold the wanted providers.
+
+    Only names that placement accepts are in it. The names that placement knows
+    are needed only if a name is new to these providers. A new root needs a
+    free name: a host that was installed anew may have another uuid.
+
+    :raises errors.DriverError: the driver's moves cannot be carried out
+    """
+    after = wanted.after
+    create: tuple[ops.NameOperation, ...] = ()
+    left_out: list[str] = []
+    if adds_names(seen.providers, after):
+        if known.names is None:
+            return Needs(node_uuid=seen.node_uuid, names=True)
+        after, create, left_out = admit(seen.providers, after, known.names)
+    _check_moves(seen, after, wanted)
+    changes = operations(
+        seen.providers, after, wanted.foreign, wanted.moves, wanted.causes
+    )
+    roots = {
+        op.uuid: op.name
+        for op in changes
+        if isinstance(op, ops.CreateProvider) and op.parent_uuid is None
+    }
+    if roots.keys() - known.roots:
+        return Needs(node_uuid=seen.node_uuid, roots=roots)
+    return Plan(
+        node_uuid=seen.node_uuid,
+        operations=(*create, *changes),
+        before=seen.providers,
+        claims=wanted.claims,
+        fresh=seen.fresh,
+        restored=wanted.restored,
+        notes=(*wanted.notes, *left_out),
+        faults=wanted.faults,
+    )
+
+
+def _check_moves(
+    seen: Observation, after: provider.Snapshot, wanted: Wanted
+) -> None:
+    """Refuse moves that placement would refuse, before anything is sent.
+
+    :raises errors.DriverError: the driver's moves cannot be carried out
+    """
+    own = seen.home | set(provider.descendants(after, seen.node_uuid))
+    problems = checking.problems(wanted.moves, after, own, wanted.counted_as)
+    if problems:
+        raise alloc.refusal([*problems, *wanted.faults])
+
+
 def operations(
     before: provider.Snapshot,
     after: provider.Snapshot,
-    foreign: stages.Foreign = stages.NO_FOREIGN,
+    foreign: provider_stages.Foreign = provider_stages.NO_FOREIGN,
     moves: Moves = (),
     causes: removal.Causes = removal.NO_CAUSES,
 ) -> tuple[ops.ProviderOperation, ...]:
@@ -50,7 +104,7 @@ def operations(
         before, after, gives, causes.providers
     )
     contents = {
-        uuid: stages.of(before.get(uuid), wanted, foreign, causes)
+        uuid: provider_stages.stages(before.get(uuid), wanted, foreign, causes)
         for uuid, wanted in after.items()
     }
     reshaped: tuple[ops.Reshape, ...] = ()

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The checks of a node's root before the node is described.
+"""The checks of a node beside its plan: if it may be written now.
 
 The root must be the node's own (``identity/identity.py``), and a root that
 another writer deleted is not created again at once
-(``ownership/taken_away.py``). ``node_planner.py`` makes these checks.
+(``ownership/taken_away.py``). A reporter also looks for a nova-compute that
+reports the node after all. ``node_planner.py`` makes these checks, from several
+threads.
 """
 
-from collections.abc import Callable, Mapping
+import dataclasses
+from collections.abc import Callable, Collection, Mapping
 
 from ... import errors
 from ...identity import identity, nova_root
 from ...ownership import policy, taken_away
+from ...ownership.beside_nova import reporter
 from ...plan.observation import Observation
-from ...tree import provider_tree
+from ...tree import assertion, provider_tree
 from ...tree.node import Node
 from .. import report_client
 
@@ -109,3 +113,66 @@ class RootChecks:
         line = '' if self._nova is None else self._nova.note(node.uuid)
         if line:
             tree.note(line)
+
+
+class ReporterChecks:
+    """Checks the nodes of a reporter: a nova-compute may report them.
+
+    The sign on this host decides at once (``identity/nova_compute.py``). Where
+    there is none, because nova-compute runs elsewhere or in a container,
+    placement tells: a nova-compute that reports undoes what the agent reports
+    (``ownership/beside_nova/reporter.py``).
+
+    :param marker: tells if the nova-compute of this host reports it
+    :param clock: seconds since the epoch
+    """
+
+    def __init__(
+        self, marker: report_client.NovaMarker, clock: Callable[[], float]
+    ) -> None:
+        self._marker = marker
+        self._clock = clock
+        self._doubts: dict[str, reporter.Doubt] = {}
+
+    def begin(self) -> None:
+        """Look at this host, for a cycle."""
+        self._marker.begin()
+
+    def keep_only(self, node_uuids: Collection[str]) -> None:
+        """Forget what was found about other nodes."""
+        for uuid in self._doubts.keys() - set(node_uuids):
+            del self._doubts[uuid]
+
+    def reason_to_wait(self, node: Node) -> str:
+        """Return why nothing of a node is written now, or ''."""
+        why = self._marker.reason_to_wait(node.uuid)
+        found = self._doubts.get(node.uuid)
+        left = 0.0 if found is None else found.until - self._clock()
+        # More is left only if the clock was set back.
+        if not why and found is not None and 0 < left <= reporter.REST:
+            return reporter.stepped_back(found)
+        return why
+
+    def applied(self, node: Node) -> None:
+        """Note that all names of a node were restored."""
+        found = self._doubts.get(node.uuid)
+        if found is not None:
+            restored = dataclasses.replace(found, is_restored=True)
+            self._doubts[node.uuid] = restored
+
+    def learn(self, node: Node, undone: Collection[assertion.Named]) -> str:
+        """Note the names that a plan restores because another writer changed.
+
+        Return why nothing of the node is written now, or ''.
+        """
+        is_host = self._marker.is_of_host(node.uuid)
+        names = reporter.undone(node.uuid, undone, is_host=is_host)
+        if names and self._marker.is_silent(node.uuid):
+            names = frozenset()  # it was a person, or another service
+        before = self._doubts.get(node.uuid)
+        found = reporter.doubt(before, names, self._clock())
+        if found is None:
+            self._doubts.pop(node.uuid, None)
+            return ''
+        self._doubts[node.uuid] = found
+        return reporter.stepped_back(found) if found.until else ''

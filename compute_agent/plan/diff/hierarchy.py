@@ -11,9 +11,9 @@ last.
 
 from collections.abc import Container, Mapping
 
-from compute_agent.plan import removal
-from compute_agent.plan.operations import operations as ops
-from compute_agent.tree import provider, working_copy
+from ...tree import provider, working_copy
+from .. import removal
+from ..operations import operations as ops
 
 Changes = tuple[list[ops.ProviderOperation], list[ops.ProviderOperation]]
 NO_CAUSES: Mapping[str, removal.Cause] = {}

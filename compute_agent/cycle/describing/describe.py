@@ -5,7 +5,7 @@ A driver describes a node by ``update_provider_tree``, else by
 ``get_inventory`` and ``get_traits``, else by ``get_available_resource``: the
 newest of nova's interfaces comes first. Every exception of a driver becomes a
 ``DriverError`` that names the driver and fails this node alone. This module
-does no I/O of its own. ``node_planner.py`` calls it.
+does no I/O of its own. ``driver_turns.py`` calls it.
 """
 
 import contextlib
@@ -52,11 +52,27 @@ def describe(
         cannot be used any more
     """
     _ensure_root(tree, node)
+    given = () if allocations is None else (allocations,)
     with _asking(driver, node):
-        if not _updated(driver, tree, node, allocations):
+        try:
+            driver.update_provider_tree(tree, node.name, *given)
+        except NotImplementedError as exc:
+            # A driver may find only after some edits that it lacks the method.
+            if given:
+                raise errors.DriverError(
+                    f'{type(driver).__name__} asked for the allocations of '
+                    f'{node}, and then has no update_provider_tree for it'
+                ) from exc
             tree.discard_edits()
             _ensure_root(tree, node)
             _fall_back(driver, tree, node, reserved)
+        except errors.ReshapeNeeded as exc:
+            if not given:
+                raise
+            raise errors.DriverError(
+                f'{type(driver).__name__} asks for the allocations of {node}, '
+                'which it was given'
+            ) from exc
     if not tree.exists(node.uuid) and node.uuid in tree.baseline:
         raise errors.DriverError(
             f'{type(driver).__name__} removed the root provider of {node}; '
@@ -146,36 +162,6 @@ def assert_own_traits(
         for uuid in provider.descendants(tree.baseline, node.uuid):
             if uuid not in inside and tree.exists(uuid):
                 tree.declare_traits(uuid)
-
-
-def _updated(
-    driver: virt.ComputeDriver,
-    tree: provider_tree.ProviderTree,
-    node: Node,
-    allocations: Mapping[str, Any] | None,
-) -> bool:
-    """Have the driver edit the tree; return False if it lacks the method.
-
-    A driver may find only after some edits that it lacks it for this node.
-    """
-    given = () if allocations is None else (allocations,)
-    try:
-        driver.update_provider_tree(tree, node.name, *given)
-    except NotImplementedError as exc:
-        if not given:
-            return False
-        raise errors.DriverError(
-            f'{type(driver).__name__} asked for the allocations of {node}, '
-            'and then has no update_provider_tree for it'
-        ) from exc
-    except errors.ReshapeNeeded as exc:
-        if not given:
-            raise
-        raise errors.DriverError(
-            f'{type(driver).__name__} asks for the allocations of {node}, '
-            'which it was given'
-        ) from exc
-    return True
 
 
 def _fall_back(

@@ -14,11 +14,12 @@ import pytest
 import yaml
 
 from compute_agent.plan import removal
+from compute_agent.plan.diff import diff
 from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import assertion, inventory, names, provider
-from report_client.plan import diff, render
+from report_client.plan import render
 
-CASES = sorted(pathlib.Path(__file__).parents[3].glob('plans/*.yaml'))
+CASES = sorted(pathlib.Path(__file__).parents[4].glob('plans/*.yaml'))
 KEYS = {
     'about',
     'before',

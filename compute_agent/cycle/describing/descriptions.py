@@ -3,7 +3,7 @@
 
 The drivers, the operators' files and the agent itself edit a copy of the
 observed tree, in this order. ``driver_turns.py`` has the drivers describe the
-node, ``describe.py`` speaks to one of them; ``node_planner.py`` asks for the
+node, ``describe.py`` speaks to one of them; ``node/node_planner.py`` asks for the
 descriptions, from several threads.
 """
 
@@ -32,13 +32,14 @@ Facts: TypeAlias = Mapping[str, object]
 class Described:
     """The description of a node.
 
-    :ivar allocations: as the drivers moved them; None without a reshape
+    :ivar moves: the allocations as the drivers moved them; None without a
+        reshape
     :ivar authority: the traits that each driver alone decides, by source
     :ivar is_complete: True if no driver failed
     """
 
     tree: ProviderTree
-    allocations: alloc.Allocations | None
+    moves: tuple[alloc.Move, ...] | None
     authority: Mapping[str, Sequence[str]]
     is_complete: bool
 
@@ -92,14 +93,13 @@ class Descriptions:
         if by.failed or self._is_claimed_by_absent(by, node, seen):
             return None
         found = {}
-        for one in by.listing:
-            try:
+        try:
+            for one in by.listing:
                 with driver_calls.timed(one.called, 'facts'):
                     found[one.source] = describe.facts(one.driver, node)
-            except errors.DriverError:
-                if not by.drivers.are_several:
-                    raise
-                return None
+        except errors.DriverError as exc:
+            by.spare(exc)
+            return None
         return None if any(v is None for v in found.values()) else found
 
     def equal(self, node: Node, facts: Facts, others: Facts) -> bool:
@@ -115,9 +115,8 @@ class Descriptions:
                 )
                 for one in by.listing
             )
-        except errors.DriverError:
-            if not by.drivers.are_several:
-                raise
+        except errors.DriverError as exc:
+            by.spare(exc)
             return False
 
     def authority(self, node: Node) -> Mapping[str, Sequence[str]]:
@@ -130,9 +129,8 @@ class Descriptions:
             try:
                 given = describe.authority(one.driver, node)
                 found[one.source] = policy.check_authority(given)
-            except errors.DriverError:
-                if not by.drivers.are_several:
-                    raise
+            except errors.DriverError as exc:
+                by.spare(exc)
         return found
 
     def describe(self, node: Node, seen: Observation) -> Described:
@@ -165,9 +163,10 @@ class Descriptions:
                 case policy.Mode.OWNER:
                     describe.assert_own_traits(tree, node, record)
             taken_away.leave(tree, node.uuid, record)
+        moved = turns.allocations
         return Described(
             tree=tree,
-            allocations=turns.allocations,
+            moves=None if moved is None else moved.moves(),
             authority=turns.authority,
             is_complete=turns.is_complete,
         )

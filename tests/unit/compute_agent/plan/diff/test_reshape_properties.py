@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compute_agent.plan import allocations as alloc
+from compute_agent.plan.diff import diff
 from compute_agent.plan.operations import operations as ops
-from report_client.plan import diff
 
 law = settings(max_examples=examples(50), deadline=None)
 

@@ -5,10 +5,10 @@ import dataclasses
 
 import pytest
 
+from compute_agent.plan.diff import diff
 from compute_agent.plan.operations import operations as ops
 from compute_agent.plan.plan import Plan
 from compute_agent.tree import assertion, inventory, names, provider
-from report_client.plan import diff
 
 NOTHING_KNOWN = names.KnownNames(
     traits=frozenset(), resource_classes=frozenset()

@@ -5,16 +5,15 @@ Pure: no I/O, configuration, logging or clock. A driver may only move amounts
 between providers of its node's own tree, and between resource classes that it
 declares to count as the same. No amount is lost or created, the allocations in
 other trees and from sharing providers stay, and every amount fits its new
-provider. ``plan_maker.py`` calls
-this before it plans.
+provider. ``diff.py`` calls this before it plans.
 """
 
 import collections
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from compute_agent.plan import allocations as alloc
-from compute_agent.tree import inventory, provider
+from ...tree import inventory, provider
+from .. import allocations as alloc
 
 Moves: TypeAlias = tuple[alloc.Move, ...]
 _Used: TypeAlias = collections.Counter[tuple[str, str]]

@@ -5,8 +5,8 @@ import generated
 from examples import examples
 from hypothesis import given, settings
 
+from compute_agent.plan.diff import diff
 from compute_agent.plan.operations import operations as ops
-from report_client.plan import diff
 
 law = settings(max_examples=examples(60), deadline=None)
 first_law = settings(max_examples=examples(200), deadline=None)

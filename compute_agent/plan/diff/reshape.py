@@ -11,14 +11,13 @@ provider that gives after it. Used by ``diff.py``.
 
 import dataclasses
 
-from compute_agent.plan import allocations as alloc
-from compute_agent.plan import removal
-from compute_agent.plan.operations import operations as ops
-from compute_agent.tree import provider
+from ...tree import provider
+from .. import allocations as alloc
+from .. import removal
+from ..operations import operations as ops
+from . import provider_stages
 
-from . import contents
-
-Contents = dict[str, contents.Stages]
+Contents = dict[str, provider_stages.Stages]
 _DELETED = removal.Cause(reason=removal.Reason.PROVIDER_DELETED)
 Folded = tuple[tuple[ops.Reshape, ...], Contents]
 
@@ -61,8 +60,8 @@ def fold(
 
 
 def _giving(
-    stages: contents.Stages,
-) -> tuple[ops.SetInventories | None, contents.Stages]:
+    stages: provider_stages.Stages,
+) -> tuple[ops.SetInventories | None, provider_stages.Stages]:
     """Return the part of a provider that only gives, and the remaining stages.
 
     The reshape takes its lost inventory and allocations; the other stages
@@ -74,12 +73,12 @@ def _giving(
         part, grow = stages.grow[0], ()
     else:
         return None, stages
-    return part, contents.Stages(late_labels=stages.labels, grow=grow)
+    return part, provider_stages.Stages(late_labels=stages.labels, grow=grow)
 
 
 def _taking(
-    stages: contents.Stages,
-) -> tuple[ops.SetInventories | None, contents.Stages]:
+    stages: provider_stages.Stages,
+) -> tuple[ops.SetInventories | None, provider_stages.Stages]:
     """Return the part of a provider that only takes, and the remaining stages.
 
     The reshape brings its new inventory and allocations; the other stages
@@ -90,8 +89,8 @@ def _taking(
 
 
 def _both(
-    old: provider.Provider, stages: contents.Stages
-) -> tuple[ops.SetInventories | None, contents.Stages]:
+    old: provider.Provider, stages: provider_stages.Stages
+) -> tuple[ops.SetInventories | None, provider_stages.Stages]:
     """Return the part that gives and takes, and the remaining stages.
 
     All of its inventory is one write, because allocations both leave and
@@ -106,7 +105,7 @@ def _both(
         foreign=frozenset[str]().union(*(w.foreign for w in writes)),
         causes={rc: why for w in writes for rc, why in w.causes.items()},
     )
-    return part, contents.Stages(labels=stages.labels)
+    return part, provider_stages.Stages(labels=stages.labels)
 
 
 def _emptied(old: provider.Provider) -> ops.SetInventories | None:
@@ -123,7 +122,7 @@ def _emptied(old: provider.Provider) -> ops.SetInventories | None:
 
 
 def _unchanged(
-    wanted: provider.Provider, remaining: contents.Stages
+    wanted: provider.Provider, remaining: provider_stages.Stages
 ) -> ops.SetInventories:
     """Return a write of the unchanged inventory, before any of it grows."""
     current = (

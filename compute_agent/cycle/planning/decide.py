@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decide what a node should have, and plan the operations that lead there.
+
+Pure: no I/O, configuration, logging or clock. ``ownership/resolve.py`` decides
+by the claims; contended items are left as they are, and names and providers in
+use are kept. ``plan/diff/diff.py`` finds the operations. If a fact is missing,
+``decide`` returns what it needs, and ``node/node_planner.py`` reads it and
+decides again.
+"""
+
+import dataclasses
+
+from ...limits import contended as contended_items
+from ...ownership import in_use, policy, resolve, takeover
+from ...ownership.explanations import notes
+from ...ownership.record import Record
+from ...plan import allocations, removal
+from ...plan.diff import diff
+from ...plan.needs import Known, Needs
+from ...plan.observation import Observation
+from ...plan.plan import Plan, Wanted
+from ...tree import assertion, provider
+from ...tree.provider_tree import ProviderTree
+from . import empty_plans
+from .node_plan import NodePlan
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """The findings of a node's last plan that the next one repeats.
+
+    An attempt to remove a name ends the recorded claims on it before it is
+    sent. If it fails, only the earlier plan tells which source gave the name
+    up. And only the first plan of this process finds that the record is older
+    than placement: after it, the record knows what placement has.
+
+    :ivar causes: why the plan removes names
+    :ivar age: the note about the record's age, or ''; None before a plan
+    """
+
+    causes: removal.Causes = removal.NO_CAUSES
+    age: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """Everything that the decision about a node follows from.
+
+    :ivar tree: as the sources described it; it is only read
+    :ivar moves: the allocations as the drivers moved them; None without a
+        reshape
+    :ivar asks: True if first writes to other writers' providers wait until a
+        person allows them
+    :ivar asks_beside_nova: True if nobody said that nova-compute does not
+        report the node
+    """
+
+    tree: ProviderTree
+    seen: Observation
+    record: Record
+    policy: policy.Policy
+    moves: tuple[allocations.Move, ...] | None = None
+    asks: bool = False
+    asks_beside_nova: bool = False
+    memory: Memory = Memory()
+
+    @property
+    def uuids(self) -> frozenset[str]:
+        """The providers that the node has, or should have."""
+        described = self.tree.get_provider_uuids()
+        return frozenset([*self.seen.providers, *described])
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """The plan for a node, and how it was found.
+
+    :ivar at_stake: the providers that would lose something that may be in use
+    :ivar undone: the restored names that another writer changed
+    :ivar is_repeatable: True if the same inputs would give the same plan, and
+        it is not sent
+    """
+
+    made: NodePlan
+    at_stake: tuple[provider.Provider, ...]
+    undone: frozenset[assertion.Named]
+    is_repeatable: bool
+    memory: Memory
+
+
+def decide(inputs: Inputs, known: Known) -> Decision | Needs:
+    """Return the decision about a node, or the facts that it lacks.
+
+    :raises errors.AgentError: what the sources describe is not possible
+    """
+    seen, decides = inputs.seen, inputs.policy
+    resolved = resolve.resolve(
+        inputs.tree, inputs.record, decides, known.authors
+    )
+    unknown = resolved.restored - known.authors.keys()
+    if unknown:
+        return Needs(node_uuid=seen.node_uuid, authors=unknown)
+
+    # Leave contended items; keep names and providers in use.
+    moves = inputs.moves or ()
+    after, contended = contended_items.without_contended(
+        seen.providers, resolved.after, () if moves else decides.contended
+    )
+    at_stake = tuple(in_use.at_stake(seen.providers, after))
+    consumers = _consumers(inputs, at_stake, known)
+    if isinstance(consumers, Needs):
+        return consumers
+    faults: list[str] = []
+    if at_stake:
+        after, faults = in_use.keep_used(
+            seen.providers, after, consumers, seen.node_uuid
+        )
+
+    # Plan the operations that lead there.
+    memory = _memory(inputs, resolved)
+    plan = diff.plan(
+        seen, _wanted(inputs, resolved, after, faults, memory), known
+    )
+    if isinstance(plan, Needs):
+        return plan
+    made = NodePlan(
+        plan=plan,
+        contended=contended_items.with_suspects(
+            contended,
+            seen.providers,
+            inputs.record.ours,
+            is_reporter=decides.mode is policy.Mode.REPORTER,
+        ),
+        takeovers=_first_writes(inputs, plan),
+        takes_over=decides.orders.takes_over,
+    )
+    return Decision(
+        made=made,
+        at_stake=at_stake,
+        undone=frozenset(n for n in resolved.restored if not known.authors[n]),
+        is_repeatable=inputs.moves is None
+        and empty_plans.is_repeatable(
+            made, seen, is_in_step=after == seen.providers
+        ),
+        memory=memory,
+    )
+
+
+def _consumers(
+    inputs: Inputs, at_stake: tuple[provider.Provider, ...], known: Known
+) -> dict[str, allocations.Consumers] | Needs:
+    """Return the consumers of the providers at stake.
+
+    Allocations that move to another provider keep nothing.
+    """
+    seen, moves = inputs.seen, inputs.moves or ()
+    moved = allocations.consumers_after(moves)
+    home = {uuid: moved.get(uuid, {}) for uuid in seen.home if moves}
+    others = [one for one in at_stake if one.uuid not in home]
+    lacking = tuple(p for p in others if p.uuid not in known.consumers)
+    if lacking:
+        return Needs(node_uuid=seen.node_uuid, consumers=lacking)
+    return {**home, **{p.uuid: known.consumers[p.uuid] for p in others}}
+
+
+def _wanted(
+    inputs: Inputs,
+    resolved: resolve.Resolution,
+    after: provider.Snapshot,
+    faults: list[str],
+    memory: Memory,
+) -> Wanted:
+    """Return the providers that the node should have, and their reasons."""
+    causes, tree = memory.causes, inputs.tree
+    if inputs.policy.leaves:
+        causes = causes.all_because(removal.Reason.LEFT)
+    return Wanted(
+        after=after,
+        claims=resolved.claims,
+        foreign=resolved.foreign,
+        causes=causes,
+        moves=inputs.moves or (),
+        counted_as=tree.counted_as,
+        restored=resolved.restored,
+        notes=(
+            *inputs.seen.notes,
+            *tree.notes,
+            *resolved.notes,
+            *filter(None, [memory.age]),
+        ),
+        faults=(*tree.faults, *resolved.faults, *faults),
+    )
+
+
+def _first_writes(inputs: Inputs, plan: Plan) -> tuple[takeover.Takeover, ...]:
+    """Return the plan's first writes to other writers' providers."""
+    if not inputs.asks:
+        return ()
+    return takeover.takeovers(
+        plan.node_uuid,
+        plan.before,
+        inputs.tree.get_provider_uuids(),
+        plan.operations,
+        inputs.record,
+        asks_beside_nova=inputs.asks_beside_nova,
+    )
+
+
+def _memory(inputs: Inputs, resolved: resolve.Resolution) -> Memory:
+    """Return the findings that the node's next plan repeats."""
+    before = inputs.memory
+    age = before.age
+    if age is None:
+        age = notes.older_record(
+            inputs.tree, inputs.record, inputs.policy.node_uuid
+        )
+    return Memory(
+        causes=resolved.causes.with_earlier(before.causes), age=age or ''
+    )
