@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from compute_agent import error_text, errors
-from compute_agent.cmd.app import configuration, signals, start
+from compute_agent.cmd.app import configuration, exit_codes, signals
 from compute_agent.cmd.app import main as program
 from compute_agent.cmd.wiring import placement
 
@@ -59,11 +59,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(_parser().parse_args(argv))
     except BrokenPipeError:
-        return program.PIPE_CLOSED
+        return exit_codes.PIPE_CLOSED
     except SystemExit as exc:
         return 1 if exc.code == 2 else int(exc.code or 0)
     except KeyboardInterrupt:
-        return start.INTERRUPTED
+        return exit_codes.INTERRUPTED
     except errors.AgentError as exc:
         sys.stderr.write(f'demo: {_one_line(exc)}\n')
         return 1
