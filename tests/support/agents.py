@@ -58,6 +58,9 @@ class Driver(virt.ComputeDriver):
     """A driver whose description is a function; a test may change it.
 
     :ivar nodes: uuid → name
+    :ivar missing: what ``node_exists`` says of a node that is not listed
+    :ivar existing: name → what it says of this one, or raises
+    :ivar asked: the names that it was asked for
     """
 
     def __init__(
@@ -66,10 +69,14 @@ class Driver(virt.ComputeDriver):
         *,
         nodes: collections.abc.Mapping[str, str] | None = None,
         authority: collections.abc.Sequence[str] = (),
+        missing: virt.Existence = virt.Existence.UNKNOWN,
     ) -> None:
         self.describe = describe
         self.nodes = dict(nodes or {NODE: NAME})
         self._authority = authority
+        self.missing = missing
+        self.existing: dict[str, virt.Existence | Exception] = {}
+        self.asked: list[str] = []
 
     @classmethod
     def from_conf(cls, conf: typing.Any) -> typing.Self:
@@ -84,6 +91,15 @@ class Driver(virt.ComputeDriver):
 
     def get_nodenames_by_uuid(self) -> collections.abc.Mapping[str, str]:
         return self.nodes
+
+    def node_exists(self, nodename: str) -> virt.Existence:
+        self.asked.append(nodename)
+        if nodename in self.nodes.values():
+            return virt.Existence.YES
+        answer = self.existing.get(nodename, self.missing)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
     def update_provider_tree(
         self,
@@ -349,6 +365,12 @@ def agent_factory(
     factory = AgentFactory(placement)
     yield factory
     factory.close()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """A clock that a test sets."""
+    return Clock()
 
 
 @pytest.fixture

@@ -253,7 +253,7 @@ def test_a_node_that_departs_keeps_its_root(companion, operator):
     agent = companion()
     agent.done()
     before = operator.inventories()
-    agent.driver.node_exists = lambda _name: virt.Existence.NO
+    agent.driver.missing = virt.Existence.NO
     agent.driver.nodes = {CARD: 'another'}
     agent.sync()
     agent.sync()

@@ -6,7 +6,7 @@ node itself.
 """
 
 import pytest
-from agents import NAME, NODE, Clock
+from agents import NAME, NODE
 
 from compute_agent import errors
 from compute_agent.cycle.resource_tracker import Status
@@ -42,11 +42,6 @@ def host(tmp_path):
     """The directory with the uuid of the host."""
     (tmp_path / 'compute_id').write_text(NODE)
     return tmp_path
-
-
-@pytest.fixture
-def clock():
-    return Clock()
 
 
 @pytest.fixture
@@ -412,7 +407,7 @@ def test_a_node_that_is_gone_is_reserved_until_nova_deletes_it(
     by_nova(operator)
     agent = reporter()
     agent.done()
-    agent.driver.node_exists = lambda _name: virt.Existence.NO
+    agent.driver.missing = virt.Existence.NO
     agent.driver.nodes = {DEVICE: 'another'}
     gone = {r.node.uuid: r for r in agent.sync()}[NODE]
     assert gone.status is Status.DONE

@@ -301,14 +301,6 @@ def test_a_restart_goes_on_where_it_was(
     assert placement.writes == []
 
 
-class Departing(agents.Driver):
-    """A driver whose nodes are gone once they are not listed."""
-
-    def node_exists(self, nodename):
-        listed = nodename in self.nodes.values()
-        return virt.Existence.YES if listed else virt.Existence.NO
-
-
 def test_a_node_deleted_in_an_outage_of_another_comes_back_with_all_it_had(
     agent_factory, operator, placement, memory
 ):
@@ -319,7 +311,11 @@ def test_a_node_deleted_in_an_outage_of_another_comes_back_with_all_it_had(
         tree.update_inventory(node, {'VCPU': {'total': 8}})
         tree.declare_traits(node, *traits)
 
-    driver = Departing(of_both, nodes={NODE: NAME, OTHER: 'other'})
+    driver = agents.Driver(
+        of_both,
+        nodes={NODE: NAME, OTHER: 'other'},
+        missing=virt.Existence.NO,
+    )
     agent = agent_factory(driver, control=Control(contention=memory))
     for _ in range(4):
         agent.sync()

@@ -10,7 +10,7 @@ import shutil
 
 import agents
 import pytest
-from agents import NAME, NODE, Clock
+from agents import NAME, NODE
 
 from compute_agent.cycle import resource_tracker
 from compute_agent.virt import driver as virt
@@ -52,11 +52,6 @@ class Backup:
 
     def restore(self):
         self._placement.restore(self._copy)
-
-
-@pytest.fixture
-def clock():
-    return Clock()
 
 
 @pytest.fixture
@@ -259,19 +254,13 @@ def test_a_pool_that_another_agent_made_again_is_not_restored(
     assert 'restored from' not in caplog.text
 
 
-class Departing(agents.Driver):
-    """A driver whose nodes are gone once they are not listed."""
-
-    def node_exists(self, nodename):
-        listed = nodename in self.nodes.values()
-        return virt.Existence.YES if listed else virt.Existence.NO
-
-
 def test_a_root_that_another_created_later_is_not_this_agent_s_by_a_restore(
     placement, agent_factory, operator, clock, driver
 ):
     """It counted as this agent's once, in a former life."""
-    host = Departing(driver, nodes={NODE: NAME, TWO: 'two'})
+    host = agents.Driver(
+        driver, nodes={NODE: NAME, TWO: 'two'}, missing=virt.Existence.NO
+    )
     agent = agent_factory(host, clock=clock, fall_wait=WAIT)
     agent.done()
     del host.nodes[NODE]

@@ -23,7 +23,7 @@ class Rack(Driver):
     """A driver whose nodes all go, and are replaced by others."""
 
     def __init__(self):
-        super().__init__(_describe)
+        super().__init__(_describe, missing=virt.Existence.NO)
         self._made = 0
 
     def replace(self, number):
@@ -32,9 +32,6 @@ class Rack(Driver):
             self._made += 1
             uuid = f'{self._made:08}-1111-4111-8111-111111111111'
             self.nodes[uuid] = f'node-{self._made}'
-
-    def node_exists(self, nodename):
-        return virt.Existence.NO
 
 
 def _describe(tree, node):

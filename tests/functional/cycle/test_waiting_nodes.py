@@ -2,7 +2,7 @@
 """A cycle in which nodes wait costs one request, like any quiet cycle."""
 
 import pytest
-from agents import Clock, Driver
+from agents import Driver
 
 from compute_agent.cycle import resource_tracker
 from compute_agent.limits import backoff, blast_radius
@@ -23,7 +23,9 @@ class Rack(Driver):
     """
 
     def __init__(self):
-        super().__init__(self._describe_one, nodes=RACK)
+        super().__init__(
+            self._describe_one, nodes=RACK, missing=virt.Existence.NO
+        )
         self.classes = ['VCPU', 'VGPU']
         self.children = True
 
@@ -37,18 +39,10 @@ class Rack(Driver):
         if self.children:
             tree.update_inventory(child, {'PCPU': {'total': 4}})
 
-    def node_exists(self, nodename):
-        return virt.Existence.NO
-
 
 @pytest.fixture
 def rack():
     return Rack()
-
-
-@pytest.fixture
-def clock():
-    return Clock()
 
 
 @pytest.fixture

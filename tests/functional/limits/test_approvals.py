@@ -3,7 +3,7 @@
 
 import os_traits
 import pytest
-from agents import Clock, Driver
+from agents import Driver
 
 from compute_agent.cycle import resource_tracker
 from compute_agent.limits import backoff, blast_radius
@@ -30,11 +30,6 @@ class World:
 @pytest.fixture
 def world():
     return World()
-
-
-@pytest.fixture
-def clock():
-    return Clock()
 
 
 @pytest.fixture

@@ -228,7 +228,7 @@ def test_departed_nodes_are_listed_in_words(
 ):
     one = running(agent)
     agent.driver.nodes = {}
-    agent.driver.node_exists = lambda _name: virt.Existence.NO
+    agent.driver.missing = virt.Existence.NO
     one.cycle()
     listed = commands('approve')
     assert f'  delete node-1 ({ONE})' in listed.out.splitlines()

@@ -9,6 +9,7 @@ from agents import NODE, Clock, Driver
 
 from compute_agent import errors
 from compute_agent.cycle import resource_tracker
+from compute_agent.virt import driver as virt
 
 Status = resource_tracker.Status
 MANY = sorted(os_traits.get_traits(prefix='HW_'))[:70]
@@ -191,14 +192,8 @@ def test_ten_children_may_go_and_a_gone_node_in_the_next_cycle(
     def describe(tree, node):
         World(children=list(children[node])).describe(tree, node)
 
-    class Rack(Driver):
-        def node_exists(self, nodename):
-            from compute_agent.virt import driver as virt  # noqa: PLC0415
-
-            return virt.Existence.NO
-
     children['node-0'] = tuple(CHILDREN[:10])
-    rack = Rack(describe, nodes=nodes)
+    rack = Driver(describe, nodes=nodes, missing=virt.Existence.NO)
     clock = Clock()
     agent = agent_factory(rack, clock=clock)
     agent.done()

@@ -7,6 +7,7 @@ import pytest
 from agents import NODE, Driver
 
 from compute_agent.cycle import resource_tracker
+from compute_agent.virt import driver as virt
 
 Status = resource_tracker.Status
 RACK = {f'{n:08}-1111-4111-8111-111111111111': f'node-{n}' for n in range(20)}
@@ -143,13 +144,8 @@ def test_a_class_that_a_sharing_provider_has_now_is_no_loss(
 
 
 def test_a_departed_node_is_no_loss_of_capacity(limited, operator, world):
-    class Rack(Driver):
-        def node_exists(self, nodename):
-            from compute_agent.virt import driver as virt  # noqa: PLC0415
-
-            return virt.Existence.NO
-
-    rack = Rack(world.describe, nodes=dict(list(RACK.items())[:2]))
+    nodes = dict(list(RACK.items())[:2])
+    rack = Driver(world.describe, nodes=nodes, missing=virt.Existence.NO)
     agent = limited(rack)
     agent.done()
     rack.nodes.popitem()

@@ -148,7 +148,7 @@ def test_a_root_that_waited_is_left_when_its_node_departs(
 ):
     assert asking.cycle().status is Status.WAITING
     asking.driver.nodes = {}
-    asking.driver.node_exists = lambda _name: virt.Existence.NO
+    asking.driver.missing = virt.Existence.NO
     placement.clear()
     (result,) = asking.sync()
     assert result.status is Status.DONE

@@ -4,7 +4,7 @@
 import platform
 
 import pytest
-from agents import NAME, NODE, Clock, Driver
+from agents import NAME, NODE, Driver
 from keystoneauth1 import exceptions
 from monitored import Monitored
 
@@ -36,11 +36,6 @@ class World:
 @pytest.fixture
 def world():
     return World()
-
-
-@pytest.fixture
-def clock():
-    return Clock()
 
 
 @pytest.fixture

@@ -126,7 +126,7 @@ def test_a_root_that_this_agent_deleted_is_created_at_once(
 ):
     agent = agent_factory(describe, nodes=NODES)
     agent.done()
-    agent.driver.node_exists = lambda _name: virt.Existence.NO
+    agent.driver.missing = virt.Existence.NO
     agent.driver.nodes = {NODE: NAME}
     agent.sync()
     agent.driver.nodes = dict(NODES)

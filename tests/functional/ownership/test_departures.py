@@ -19,28 +19,15 @@ CONSUMER = '99999999-9999-4999-8999-999999999999'
 
 
 class Rack(Driver):
-    """A driver whose nodes come and go.
-
-    :ivar existing: name → what ``node_exists`` says, or raises
-    :ivar asked: the names it was asked for
-    """
+    """A driver whose nodes come and go."""
 
     def __init__(self):
         super().__init__(self._describe_all, nodes=NODES)
-        self.existing = {}
-        self.asked = []
 
     @staticmethod
     def _describe_all(tree, node):
         tree.update_inventory(node, {'VCPU': {'total': 4}})
         tree.declare_traits(node, 'CUSTOM_RACK')
-
-    def node_exists(self, nodename):
-        self.asked.append(nodename)
-        answer = self.existing.get(nodename, virt.Existence.UNKNOWN)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
 
     def lose(self, uuid, answer=virt.Existence.NO):
         self.existing[self.nodes.pop(uuid)] = answer

@@ -2,7 +2,7 @@
 """Many departures: a backlog goes on by itself, a sudden mass needs a person."""
 
 import pytest
-from agents import Clock, Driver
+from agents import Driver
 
 from compute_agent.cycle import resource_tracker
 from compute_agent.state import state
@@ -17,15 +17,14 @@ class Rack(Driver):
     """A driver whose nodes leave; those that are not listed do not exist."""
 
     def __init__(self):
-        super().__init__(self._describe_all, nodes=RACK)
+        super().__init__(
+            self._describe_all, nodes=RACK, missing=virt.Existence.NO
+        )
         self.traits = {'node-0': ['CUSTOM_ONE']}
 
     def _describe_all(self, tree, node):
         tree.update_inventory(node, {'VCPU': {'total': 4}})
         tree.update_traits(node, self.traits.get(node, []))
-
-    def node_exists(self, nodename):
-        return virt.Existence.NO
 
     def lose(self, *numbers):
         for number in numbers:
@@ -35,11 +34,6 @@ class Rack(Driver):
 @pytest.fixture
 def rack():
     return Rack()
-
-
-@pytest.fixture
-def clock():
-    return Clock()
 
 
 @pytest.fixture
@@ -64,9 +58,9 @@ def test_eleven_decommissioned_nodes_block_no_dropped_trait(
     """A backlog goes on by itself, however large it grew."""
     for number in range(5, 16):
         rack.lose(number)
-        rack.node_exists = lambda _name: virt.Existence.UNKNOWN
+        rack.missing = virt.Existence.UNKNOWN
         after(clock, agent)
-    rack.node_exists = lambda _name: virt.Existence.NO
+    rack.missing = virt.Existence.NO
     rack.traits = {}
     for deleted in range(2, 12, 2):
         after(clock, agent)

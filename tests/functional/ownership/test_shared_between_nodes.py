@@ -119,7 +119,7 @@ def test_what_was_held_for_a_node_that_is_gone_is_held_no_more(
     agent, operator
 ):
     del agent.driver.nodes[OTHER]
-    agent.driver.node_exists = lambda _name: virt.Existence.NO
+    agent.driver.missing = virt.Existence.NO
     for _ in ('its providers go', 'it is forgotten', 'what it held goes'):
         agent.done()
     assert operator.traits(SHARED) == {SHARES}

@@ -23,15 +23,8 @@ NODES = {ONE: 'node-1', TWO: 'node-2'}
 INTERVALS = pytest.mark.parametrize('interval', [300, math.inf])
 
 
-class Rack(Driver):
-    """A driver of two nodes that says which of the missing ones exist."""
-
-    def __init__(self, describe, nodes=NODES):
-        super().__init__(describe, nodes=nodes)
-        self.existing = {}
-
-    def node_exists(self, nodename):
-        return self.existing.get(nodename, virt.Existence.UNKNOWN)
+def rack(describe, nodes=NODES):
+    return Driver(describe, nodes=nodes)
 
 
 def host(tree, node):
@@ -83,8 +76,8 @@ def test_a_pool_that_another_node_uses_by_now_is_not_deleted(
         if node == 'node-2':
             pool(tree)
 
-    left = Rack(apart, {ONE: 'node-1'})
-    agent = started(left, Rack(apart), interval)
+    left = rack(apart, {ONE: 'node-1'})
+    agent = started(left, rack(apart), interval)
     operator.set_aggregates(AGGREGATE, ANOTHER, uuid=POOL)
     agent.clock.now += 60
     left.existing['node-2'] = virt.Existence.NO
@@ -105,10 +98,10 @@ def test_what_moved_meanwhile_is_seen_by_the_next_look(
         if node == 'node-1':
             tree.declare_traits('pool', 'CUSTOM_X')
 
-    left = Rack(host, {ONE: 'node-1'})
+    left = rack(host, {ONE: 'node-1'})
     left.existing['node-2'] = virt.Existence.YES
     agent = started(
-        left, Rack(tagged, {TWO: 'node-2', ONE: 'node-1'}), interval
+        left, rack(tagged, {TWO: 'node-2', ONE: 'node-1'}), interval
     )
     agent.sync()
     operator.allocate(CONSUMER, 'DISK_GB', uuid=POOL)
@@ -126,7 +119,7 @@ def test_what_moved_meanwhile_is_seen_by_the_next_look(
 def test_a_pool_that_this_agent_makes_is_found_by_one_list(
     started, placement, interval
 ):
-    agent = started(driver := Rack(host), Rack(host), interval)
+    agent = started(driver := rack(host), rack(host), interval)
     agent.sync()
     driver.describe = with_pool
     agent.done()
@@ -146,7 +139,7 @@ def test_a_pool_that_this_agent_deleted_is_not_spoken_of(
             tree.remove('pool')
 
     one = {ONE: 'node-1'}
-    agent = started(Rack(without, one), Rack(with_pool, one), interval)
+    agent = started(rack(without, one), rack(with_pool, one), interval)
     assert 'pool' not in operator.holdings()
     (result,) = agent.done()
     assert result.notes == ()

@@ -4,7 +4,7 @@
 import itertools
 
 import pytest
-from agents import NODE, Clock, Driver
+from agents import NODE, Driver
 
 from compute_agent.cycle import resource_tracker
 from compute_agent.cycle.resource_tracker import Control
@@ -25,11 +25,6 @@ class World:
     def describe(self, tree, node):
         tree.update_inventory(node, {'VCPU': {'total': self.total}})
         tree.update_traits(node, self.traits)
-
-
-@pytest.fixture
-def clock():
-    return Clock()
 
 
 @pytest.fixture

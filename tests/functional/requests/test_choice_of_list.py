@@ -3,7 +3,7 @@
 
 import pytest
 import requests
-from agents import NAME, NODE, Clock, sent
+from agents import NAME, NODE, sent
 
 from compute_agent import errors
 from compute_agent.cycle.resource_tracker import Status
@@ -18,11 +18,6 @@ TREES = {f'{ALL}?in_tree={which}' for which in (NAME, SECOND)}
 
 def describe(tree, node):
     tree.update_inventory(node, {'VCPU': {'total': 8}})
-
-
-@pytest.fixture
-def clock():
-    return Clock()
 
 
 @pytest.fixture

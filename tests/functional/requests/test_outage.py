@@ -10,7 +10,6 @@ import threading
 
 import pytest
 import requests
-from agents import Clock
 from oslo_config import cfg
 
 from compute_agent.conf import compute_agent as agent_conf
@@ -52,11 +51,6 @@ def outage_retry():
     agent_conf.register_opts(conf)
     conf([])
     return conf.compute_agent.outage_retry_interval
-
-
-@pytest.fixture
-def clock():
-    return Clock()
 
 
 @pytest.fixture

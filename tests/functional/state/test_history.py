@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 import requests
-from agents import NODE, Clock, Driver
+from agents import NODE, Driver
 
 from compute_agent.plan.history_entry import OTHERS, Result, What
 from compute_agent.state import state
@@ -13,11 +13,6 @@ from compute_agent.state.history import history
 
 VCPU = {'VCPU': {'total': 8}}
 CHILD = '22222222-2222-4222-8222-222222222222'
-
-
-@pytest.fixture
-def clock():
-    return Clock()
 
 
 @pytest.fixture

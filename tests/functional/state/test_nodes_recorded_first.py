@@ -15,26 +15,14 @@ A = '11111111-1111-4111-8111-111111111111'
 B = '22222222-2222-4222-8222-222222222222'
 
 
-class Rack(Driver):
-    """Two nodes; those that are not listed do not exist, unless told."""
-
-    def __init__(self):
-        super().__init__(self._describe_all, nodes={A: 'a', B: 'b'})
-        self.exists = virt.Existence.NO
-        self.asked = []
-
-    @staticmethod
-    def _describe_all(tree, node):
-        tree.update_inventory(node, {'VCPU': {'total': 4}})
-
-    def node_exists(self, nodename):
-        self.asked.append(nodename)
-        return self.exists
+def describe(tree, node):
+    tree.update_inventory(node, {'VCPU': {'total': 4}})
 
 
 @pytest.fixture
 def rack():
-    return Rack()
+    """Two nodes; those that are not listed do not exist, unless told."""
+    return Driver(describe, nodes={A: 'a', B: 'b'}, missing=virt.Existence.NO)
 
 
 @pytest.mark.catches('a node is not recorded before its first write')
@@ -86,7 +74,7 @@ def test_a_provider_of_an_unrecorded_node_counts_as_departed(
 def test_an_unrecorded_node_that_exists_or_may_exist_is_left_alone(
     placement, agent_factory, operator, rack, forgotten, answer
 ):
-    rack.exists = answer
+    rack.missing = answer
     placement.clear()
     results = agent_factory(rack, state=forgotten).sync()
     assert {r.node.name for r in results} == {'a', 'b'}
@@ -106,10 +94,10 @@ def test_an_unrecorded_node_that_is_listed_is_just_recorded(
 def test_another_driver_is_not_asked_about_an_unrecorded_node(
     agent_factory, operator, rack, forgotten
 ):
-    class Other(Rack):
+    class Other(Driver):
         """A driver that has no node of the first one."""
 
-    other = Other()
+    other = Other(describe, missing=virt.Existence.NO)
     other.nodes.clear()
     agent_factory(other, state=forgotten).done()
     assert other.asked == []

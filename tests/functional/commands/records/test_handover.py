@@ -82,7 +82,9 @@ class Shard(Driver):
     """Describes the nodes of one shard; traits are added beside others'."""
 
     def __init__(self, *nodes):
-        super().__init__(self._edit, nodes=dict(nodes))
+        super().__init__(
+            self._edit, nodes=dict(nodes), missing=virt.Existence.YES
+        )
         self.nodes = dict(nodes)
         self.traits = {'CUSTOM_X'}
         self.nics = [CHILD]
@@ -95,9 +97,6 @@ class Shard(Driver):
                 tree.new_child(nic, node)
         if not self.nics and tree.exists(CHILD):
             tree.remove(CHILD)
-
-    def node_exists(self, nodename):
-        return virt.Existence.YES
 
 
 @pytest.fixture
