@@ -58,10 +58,41 @@ def resolve(
 
     :param authors: who changed the names that are restored
     """
-    return _Resolver(tree, record, policy, authors).resolve()
+    before, work = tree.baseline, _Work(tree, record, policy, authors)
+    removed = [u for u in before if not tree.exists(u)]
+    staying, lines = undeletable.not_ours(before, removed, record.created)
+    if not policy.is_companion:  # it does not take over nova's
+        work.notes.lines += lines
+    reserved, faults = undeletable.stranded(
+        before,
+        [u for u in staying if not work.is_novas_child(u)],
+        record.created,
+    )
+    kept = {u: reserved.get(u, before[u]) for u in staying}
+    wanted = {}
+    for uuid in tree.get_provider_uuids():
+        one = before.get(uuid)
+        if one is not None and not work.is_writable(uuid):
+            kinds = [k for k in Kind if work.assertions(uuid, k)]
+            work.notes.read_only(one, kinds)
+            kept[uuid] = one
+        else:
+            wanted[uuid] = work.wanted(uuid, one)
+    after, lines = undeletable.reconcile(before, wanted, kept)
+    work.notes.lines += lines
+    deletions = {u: work.deletion(u) for u in removed if u not in after}
+    return Resolution(
+        after=provider.snapshot(after.values()),
+        claims=work.claims,
+        foreign=work.foreign,
+        causes=Causes(names=work.causes, providers=deletions),
+        restored=frozenset(work.notes.restored),
+        notes=tuple(work.notes.lines),
+        faults=tuple(faults),
+    )
 
 
-class _Resolver:
+class _Work:
     """The work of ``resolve``, one provider at a time."""
 
     def __init__(
@@ -78,59 +109,24 @@ class _Resolver:
         self._home = set(provider.descendants(self._before, policy.node_uuid))
         self._trusted = record.created | {policy.node_uuid}
         self._departed = frozenset(tree.departed)
-        self._claims: dict[Key, Claims] = {}
-        self._foreign: dict[Key, frozenset[str]] = {}
-        self._causes: dict[Key, Mapping[str, Cause]] = {}
-        self._notes = notes.Notes(record, policy, self._home, authors)
-
-    def resolve(self) -> Resolution:
-        removed = [u for u in self._before if not self._tree.exists(u)]
-        staying, lines = undeletable.not_ours(
-            self._before, removed, self._record.created
-        )
-        if not self._policy.is_companion:  # it does not take over nova's
-            self._notes.lines += lines
-        reserved, faults = undeletable.stranded(
-            self._before,
-            [u for u in staying if not self._is_novas_child(u)],
-            self._record.created,
-        )
-        kept = {u: reserved.get(u, self._before[u]) for u in staying}
-        wanted = {}
-        for uuid in self._tree.get_provider_uuids():
-            before = self._before.get(uuid)
-            if before is not None and not self._is_writable(uuid):
-                kinds = [k for k in Kind if self._assertions(uuid, k)]
-                self._notes.read_only(before, kinds)
-                kept[uuid] = before
-            else:
-                wanted[uuid] = self._wanted(uuid, before)
-        after, lines = undeletable.reconcile(self._before, wanted, kept)
-        self._notes.lines += lines
-        deletions = {u: self._deletion(u) for u in removed if u not in after}
-        return Resolution(
-            after=provider.snapshot(after.values()),
-            claims=self._claims,
-            foreign=self._foreign,
-            causes=Causes(names=self._causes, providers=deletions),
-            restored=frozenset(self._notes.restored),
-            notes=tuple(self._notes.lines),
-            faults=tuple(faults),
-        )
+        self.claims: dict[Key, Claims] = {}
+        self.foreign: dict[Key, frozenset[str]] = {}
+        self.causes: dict[Key, Mapping[str, Cause]] = {}
+        self.notes = notes.Notes(record, policy, self._home, authors)
 
     # --- providers ------------------------------------------------------------
 
-    def _is_writable(self, uuid: str) -> bool:
+    def is_writable(self, uuid: str) -> bool:
         """Return False for a sharing provider that another writer created."""
         return uuid in self._home or uuid in self._trusted
 
-    def _is_novas_child(self, uuid: str) -> bool:
+    def is_novas_child(self, uuid: str) -> bool:
         """Return True for a child that a companion gave up to nova-compute."""
         return self._policy.is_companion and uuid in given_up.novas_children(
             self._record, {uuid: self._before[uuid]}
         )
 
-    def _deletion(self, uuid: str) -> Cause:
+    def deletion(self, uuid: str) -> Cause:
         """Return why a provider is deleted.
 
         Only ``leaving.py`` removes providers with the agent as the source.
@@ -142,7 +138,7 @@ class _Resolver:
             return Cause(reason=Reason.DRIVER_GONE, sources=(source,))
         return Cause(reason=Reason.REMOVED, sources=(source,))
 
-    def _wanted(
+    def wanted(
         self, uuid: str, before: provider.Provider | None
     ) -> provider.Provider:
         """Return one provider as it should be."""
@@ -170,25 +166,25 @@ class _Resolver:
 
     # --- names ----------------------------------------------------------------
 
-    def _assertions(self, uuid: str, kind: Kind) -> Mapping[str, Assertion]:
+    def assertions(self, uuid: str, kind: Kind) -> Mapping[str, Assertion]:
         return self._tree.assertions.get((uuid, kind), {})
 
     def _decide(self, old: provider.Provider, kind: Kind) -> frozenset[str]:
         """Return one provider's names of one kind, and note the outcome."""
         key = (old.uuid, kind)
-        asserted = self._assertions(*key)
+        asserted = self.assertions(*key)
         decided = asserted or self._record.concerns(key)
         if not (decided or self._policy.orders.prune):
             return old.names_of(kind)
         inputs = self._inputs(old, kind, asserted)
         decision = claims.decide(inputs, self._policy)
         if decision.claims != inputs.claims:
-            self._claims[key] = decision.claims
+            self.claims[key] = decision.claims
         if decision.foreign:
-            self._foreign[key] = decision.foreign
+            self.foreign[key] = decision.foreign
         if decision.causes:
-            self._causes[key] = decision.causes
-        self._notes.decided(old, inputs, decision)
+            self.causes[key] = decision.causes
+        self.notes.decided(old, inputs, decision)
         return decision.names
 
     def _inputs(
@@ -222,8 +218,7 @@ class _Resolver:
         current = old.inventories
         names = self._decide(old, Kind.INVENTORY)
         asserted = claims.union(
-            a.names
-            for a in self._assertions(old.uuid, Kind.INVENTORY).values()
+            a.names for a in self.assertions(old.uuid, Kind.INVENTORY).values()
         )
         wanted = {
             rc: self._policy.ratios.complete(
@@ -233,7 +228,7 @@ class _Resolver:
             else current[rc]
             for rc in sorted(names)
         }
-        self._notes.changed(old, self._restored_classes(old, wanted))
+        self.notes.changed(old, self._restored_classes(old, wanted))
         return wanted
 
     def _restored_classes(

@@ -267,7 +267,7 @@ class NodePlanner:
         self._roots.check_identity(node, seen)
         described = self._descriptions.describe(node, seen)
         self._roots.note_nova(described.tree, node)
-        self._client.watch_sharing(seen.asserted_elsewhere(described.tree))
+        self._watch_sharing(seen, described.tree)
         inputs = self._inputs(node, seen, described, contended)
         basis = Basis(
             node=node,
@@ -313,7 +313,7 @@ class NodePlanner:
             is_reported=takeover.is_reported(record, node.uuid),
             is_novas=self._mode is policy.Mode.REPORTER,
         )
-        self._client.watch_sharing(seen.asserted_elsewhere(tree))
+        self._watch_sharing(seen, tree)
         authority = self._descriptions.authority(node)
         decides = self._policy(node, contended, authority)
         return self._removing(node, seen, tree, record, decides)
@@ -352,6 +352,12 @@ class NodePlanner:
         if self._reporter is None:
             return ''
         return self._reporter.reason_to_wait(node)
+
+    def _watch_sharing(self, seen: Observation, tree: ProviderTree) -> None:
+        """Have the sharing providers observed that a source named."""
+        elsewhere = seen.asserted_elsewhere(tree)
+        if elsewhere:
+            self._client.watch_sharing(elsewhere)
 
     def _inputs(
         self,

@@ -7,6 +7,7 @@ import threading
 from planted.catalogue import plant, stand_in, together
 from variants import Plant
 
+from compute_agent.cycle.node import node_planner
 from compute_agent.ownership import in_use
 from compute_agent.plan.diff import diff
 from compute_agent.plan.operations import operations as ops
@@ -190,16 +191,16 @@ def _(_contains, self, name_or_uuid):
     return False
 
 
-@stand_in(client.SchedulerReportClient, "a node's cycle copies all nodes")
-class _BuildsAll(client.SchedulerReportClient):
+@stand_in(node_planner.NodePlanner, "a node's cycle copies all nodes")
+class _BuildsAll(node_planner.NodePlanner):
     def observe(self, *args, **kwargs):
         self._all = super().observe(*args, **kwargs)
         return self._all
 
-    def watch_sharing(self, uuids):
+    def plan(self, *args, **kwargs):
         for seen in self._all.values():
             seen.tree()
-        super().watch_sharing(uuids)
+        return super().plan(*args, **kwargs)
 
 
 @stand_in(client.SchedulerReportClient, 'one lock is held over all requests')
