@@ -11,17 +11,44 @@ its entry point, or as ``NAME:TARGET`` if its class takes a target
 import dataclasses
 import difflib
 import importlib.metadata
+import inspect
+import sys
 import typing
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from oslo_config import cfg
+from stevedore import driver as stevedore_driver
 
 from .. import errors
-from . import class_checks, drivers, failures
 from . import driver as virt
+from . import drivers, failures
+
+if sys.version_info >= (3, 14):
+    import annotationlib
 
 NAMESPACE = 'compute_agent.drivers'
+
+# The calls the agent makes, with stand-ins for their arguments.
+_CALLS: Mapping[str, tuple[object, ...]] = {
+    'subscribe': ('wake',),
+    'reload': (),
+    'close': (),
+    'get_available_nodes': (),
+    'get_nodenames_by_uuid': (),
+    'get_titles': (),
+    'node_exists': ('node',),
+    'facts': ('node',),
+    'update_provider_tree': ('tree', 'node'),
+    'get_inventory': ('node',),
+    'get_traits': ('node',),
+    'get_available_resource': ('node',),
+}
+_DESCRIBING = (
+    'update_provider_tree',
+    'get_inventory',
+    'get_available_resource',
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,10 +249,10 @@ def _class(choice: _Choice) -> type[virt.ComputeDriver]:
 
 
 def _check(title: str, driver_class: object) -> None:
-    problems = class_checks.problems(driver_class)
-    if problems:
+    found = problems(driver_class)
+    if found:
         raise errors.ConfigError(
-            f'{title} breaks the driver contract: {"; ".join(problems)}'
+            f'{title} breaks the driver contract: {"; ".join(found)}'
         )
 
 
@@ -285,8 +312,6 @@ def _plain_name(found: Installed, every: Sequence[Installed]) -> str:
 
 
 def _import(found: Installed) -> type[virt.ComputeDriver]:
-    from stevedore import driver as stevedore_driver  # noqa: PLC0415 (slow)
-
     try:
         manager: Any = stevedore_driver.DriverManager(NAMESPACE, found.name)
     except failures.FAILURES as exc:
@@ -296,3 +321,49 @@ def _import(found: Installed) -> type[virt.ComputeDriver]:
         ) from exc
     loaded: type[virt.ComputeDriver] = manager.driver
     return loaded
+
+
+# --- the contract, without calling the class ------------------------------------
+
+
+def problems(driver_class: object) -> list[str]:
+    """Return the ways in which a class breaks the contract."""
+    base = f'{virt.ComputeDriver.__module__}.{virt.ComputeDriver.__name__}'
+    if not isinstance(driver_class, type):
+        return [f'{driver_class!r} is not a class']
+    if not issubclass(driver_class, virt.ComputeDriver):
+        return [f'it is not a subclass of {base}']
+    found = [
+        f'{method} is missing'
+        for method in sorted(driver_class.__abstractmethods__)
+    ]
+    if not any(_overrides(driver_class, method) for method in _DESCRIBING):
+        found.append(f'it has none of {", ".join(_DESCRIBING)}')
+    for method, arguments in _CALLS.items():
+        signature = _signature(getattr(driver_class, method))
+        try:
+            signature.bind('self', *arguments)
+        except TypeError:
+            found.append(
+                f'{method}{signature} cannot be called with '
+                f'{len(arguments)} arguments'
+            )
+    return found
+
+
+def _signature(method: Callable[..., object]) -> inspect.Signature:
+    """Return a method's signature.
+
+    Its annotations may name what only type checkers import: since Python 3.14
+    that is no error before somebody asks for their values.
+    """
+    if sys.version_info >= (3, 14):
+        return inspect.signature(
+            method, annotation_format=annotationlib.Format.STRING
+        )
+    return inspect.signature(method)
+
+
+def _overrides(driver_class: type[virt.ComputeDriver], method: str) -> bool:
+    own = getattr(driver_class, method)
+    return own is not getattr(virt.ComputeDriver, method)
