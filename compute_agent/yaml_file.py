@@ -11,12 +11,14 @@ one of its own checks fails. Nothing is logged, kept or merged here.
 import dataclasses
 import pathlib
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jsonschema
 import yaml
 
 from . import errors, yaml_problems
+
+if TYPE_CHECKING:
+    import jsonschema
 
 Step = yaml_problems.Step
 Schema = yaml_problems.Schema
@@ -254,24 +256,18 @@ class _Inspection:
 
 def _violation(document: Document, schema: Schema) -> FileError | None:
     """Return the most relevant violation; of equal ones, the first."""
-    validator = jsonschema.Draft202012Validator(schema)
-    found = list(validator.iter_errors(document.data))
 
-    def rank(error: jsonschema.ValidationError) -> tuple[Any, ...]:
-        # Among equals, the library puts the last one first. The line number
-        # replaces the second part of its sort key; the other parts stay.
-        relevance: Any = jsonschema.exceptions.relevance(error)
+    def rank(error: 'jsonschema.ValidationError') -> tuple[Any, ...]:
+        # Among equals, the library puts the last one first.
         path = error.absolute_path
-        return (-len(path), -document.line(*path), *relevance[2:])
+        return (-len(path), -document.line(*path))
 
-    best = jsonschema.exceptions.best_match(found, key=rank)
-    if best is None:
-        return None
-    return _error_of(document, best, len(found) - 1)
+    worst, count = yaml_problems.worst_violation(document.data, schema, rank)
+    return None if worst is None else _error_of(document, worst, count - 1)
 
 
 def _error_of(
-    document: Document, error: jsonschema.ValidationError, others: int
+    document: Document, error: 'jsonschema.ValidationError', others: int
 ) -> FileError:
     path = tuple(error.absolute_path)
     key, problem = yaml_problems.schema_problem(error)

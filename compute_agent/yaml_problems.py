@@ -9,10 +9,11 @@ and ``state/values/node_record.py``.
 import difflib
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
-import jsonschema
+if TYPE_CHECKING:
+    import jsonschema
 
 Step = str | int
 Schema = Mapping[str, Any]
@@ -36,8 +37,32 @@ _REMEDIES = (
 _REMEDY = 'fix the indentation or the punctuation here'
 
 
+def worst_violation(
+    data: Any,
+    schema: Schema,
+    rank: Callable[['jsonschema.ValidationError'], tuple[Any, ...]]
+    | None = None,
+) -> tuple['jsonschema.ValidationError | None', int]:
+    """Return the most relevant violation of a schema, and their number.
+
+    :param rank: what the library's sort key of an error begins with, in place
+        of its first two parts
+    """
+    import jsonschema  # noqa: PLC0415 (slow; few commands check a file)
+
+    relevance: Any = jsonschema.exceptions.relevance
+
+    def key(error: jsonschema.ValidationError) -> tuple[Any, ...]:
+        own: tuple[Any, ...] = relevance(error)
+        return own if rank is None else (*rank(error), *own[2:])
+
+    validator = jsonschema.Draft202012Validator(schema)
+    found = list(validator.iter_errors(data))
+    return jsonschema.exceptions.best_match(found, key=key), len(found)
+
+
 def schema_problem(
-    error: jsonschema.ValidationError,
+    error: 'jsonschema.ValidationError',
 ) -> tuple[str | None, str]:
     """Return the key that violates the schema (if it is a key), and why."""
     instance: Any = error.instance
@@ -85,7 +110,7 @@ def place(path: Iterable[Step]) -> str:
     return f'{text.removeprefix(".")}: ' if text else ''
 
 
-def _schema(error: jsonschema.ValidationError) -> Schema:
+def _schema(error: 'jsonschema.ValidationError') -> Schema:
     """Return the part of the schema that failed; empty for ``false``."""
     return error.schema if isinstance(error.schema, Mapping) else {}
 
@@ -112,7 +137,7 @@ def _missing(instance: Mapping[str, Any], schema: Schema) -> str:
     return f'the key {key} is missing; {rest}'
 
 
-def _wrong(error: jsonschema.ValidationError) -> str:
+def _wrong(error: 'jsonschema.ValidationError') -> str:
     """Return the wrong value, and the part of the schema that it violates.
 
     If all alternatives fail, this is the part that lists them: it has the

@@ -17,8 +17,6 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import jsonschema
-
 from ... import errors, yaml_problems
 from ...ownership.record import Record
 from ...tree import assertion, names
@@ -194,8 +192,7 @@ def from_data(given: Any) -> NodeRecord:
         version
     """
     _check_version(given)
-    validator = jsonschema.Draft202012Validator(SCHEMA)
-    worst = jsonschema.exceptions.best_match(validator.iter_errors(given))
+    worst, _ = yaml_problems.worst_violation(given, SCHEMA)
     if worst is not None:
         _, problem = yaml_problems.schema_problem(worst)
         where = yaml_problems.place(worst.absolute_path)
