@@ -144,27 +144,7 @@ def test_inventories_are_listed_with_their_use(known):
     }
 
 
-def test_aggregates_are_listed(known):
-    result = known.run('provider', 'aggregate', 'list', 'cn1', '-f', 'json')
-    assert result.code == 0
-    assert result.data == [{'UUID': AGG}]
-    assert f'cn1 ({NODE}) has generation' in result.line
-
-
 # --- what is taken back -------------------------------------------------------
-
-
-def test_an_inventory_is_removed_and_the_others_stay(known):
-    words = ('provider', 'inventory', 'remove', 'cn1', 'MEMORY_MB')
-    result = known.run(*words)
-    assert (result.code, result.err) == (0, '')
-    assert result.out == f'set inventories of cn1 ({NODE}): -MEMORY_MB\n'
-    found = known.placement(f'/resource_providers/{NODE}/inventories')
-    assert list(found['inventories']) == ['VCPU']
-    again = known.run(*words)
-    assert again.code == 0
-    assert again.out == f'set inventories of cn1 ({NODE}): nothing to do\n'
-    assert 'cn1 has no inventory of MEMORY_MB' in again.line
 
 
 def test_an_inventory_in_use_is_not_removed_and_its_consumer_is_named(known):
@@ -177,14 +157,6 @@ def test_an_inventory_in_use_is_not_removed_and_its_consumer_is_named(known):
     )
     found = known.placement(f'/resource_providers/{NODE}/inventories')
     assert sorted(found['inventories']) == ['MEMORY_MB', 'VCPU']
-
-
-def test_a_misspelt_class_is_one_line_with_the_right_one(known):
-    result = known.run('provider', 'inventory', 'remove', 'cn1', 'MEMORY_MD')
-    assert result.line.endswith('MEMORY_MD; did you mean MEMORY_MB?')
-    wrong = known.run('provider', 'inventory', 'remove', 'cn1', 'memory')
-    assert (wrong.code, wrong.out) == (1, '')
-    assert "'memory'" in wrong.line
 
 
 def test_a_class_that_comes_meanwhile_survives_a_removal(known, monkeypatch):
@@ -203,13 +175,6 @@ def test_a_class_that_comes_meanwhile_survives_a_removal(known, monkeypatch):
     assert known.run(*words).code == 0
     found = known.placement(f'/resource_providers/{NODE}/inventories')
     assert sorted(found['inventories']) == ['DISK_GB', 'VCPU']
-
-
-def test_aggregates_are_replaced(known):
-    words = ('provider', 'aggregate', 'set', 'cn1', OTHER_AGG)
-    assert known.run(*words).out == (
-        f'set aggregates of cn1 ({NODE}): +{OTHER_AGG}, -{AGG}\n'
-    )
 
 
 # --- a generation -------------------------------------------------------------

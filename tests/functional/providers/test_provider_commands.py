@@ -250,12 +250,6 @@ def test_several_inventories_are_set_at_once_and_the_rest_stays(known):
     assert found['MEMORY_MB']['total'] == 512
 
 
-def test_an_inventory_that_is_so_already_is_said(known):
-    result = known.run('provider', 'inventory', 'set', 'cn1', 'VCPU=8')
-    assert result.code == 0
-    assert result.out == f'set inventories of cn1 ({NODE}): nothing to do\n'
-
-
 @pytest.mark.parametrize(
     ('words', 'said'),
     [
@@ -282,12 +276,6 @@ def test_what_is_no_inventory_is_one_line(known, words, said):
     assert (result.code, result.out) == (1, '')
     assert said in result.line
     assert list(inventories(known)) == ['VCPU']
-
-
-def test_a_class_of_one_s_own_is_created_with_create(known):
-    words = ('provider', 'inventory', 'set', 'cn1', 'CUSTOM_X=1', '--create')
-    assert known.run(*words).code == 0
-    assert inventories(known)['CUSTOM_X']['total'] == 1
 
 
 @pytest.mark.parametrize(
@@ -367,38 +355,6 @@ def test_a_name_is_shown_on_one_line_and_kept_as_it_is(cli, name, shown):
     assert '\x1b' not in unknown.line
     gone = cli.run('provider', 'delete', name)
     assert gone.out == f'deleted provider {shown} ({NODE})\n'
-
-
-# --- aggregates ---------------------------------------------------------------
-
-
-def test_aggregates_are_added_and_removed(known):
-    words = ('provider', 'aggregate')
-    added = known.run(*words, 'add', 'cn1', AGG1, AGG2.upper())
-    assert (added.code, added.err) == (0, '')
-    assert added.out == f'set aggregates of cn1 ({NODE}): +{AGG1}, +{AGG2}\n'
-    again = known.run(*words, 'add', 'cn1', AGG1, '-f', 'json')
-    assert again.data == {
-        'operation': 'set_aggregates',
-        'provider': 'cn1',
-        'uuid': NODE,
-        'names': [AGG1, AGG2],
-        'added': [],
-        'removed': [],
-        'changed': False,
-        'generation': 3,
-    }
-    removed = known.run(*words, 'remove', NODE, AGG1)
-    assert removed.out == f'set aggregates of cn1 ({NODE}): -{AGG1}\n'
-    held = known.placement(f'/resource_providers/{NODE}/aggregates')
-    assert held['aggregates'] == [AGG2]
-
-
-@pytest.mark.parametrize('verb', ['add', 'remove'])
-def test_an_aggregate_that_is_no_uuid_is_one_line(known, verb):
-    result = known.run('provider', 'aggregate', verb, 'cn1', AGG1, 'rack')
-    assert result.code == 1
-    assert "aggregate 'rack' is not a uuid" in result.line
 
 
 # --- what every one of them does ----------------------------------------------

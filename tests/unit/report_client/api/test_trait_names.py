@@ -81,3 +81,29 @@ def test_a_name_is_not_offered_in_its_own_place():
 def test_a_name_too_long_is_offered_as_long_as_names_can_be():
     meant = trait_names.nearest('custom_' + 'a' * 300, ())
     assert meant == 'CUSTOM_' + 'A' * 248
+
+
+# --- missing names: which can be created, and the hint ------------------------
+
+BOTH = ['CUSTOM_A', 'HW_NEW']
+
+
+@pytest.mark.parametrize(
+    ('create', 'in_the_way'), [(True, ['HW_NEW']), (False, BOTH)]
+)
+def test_a_standard_name_is_never_created(create, in_the_way):
+    found = trait_names.not_creatable(BOTH, create=create)
+    assert found == in_the_way
+
+
+@pytest.mark.parametrize(
+    ('missing', 'hint'),
+    [
+        (['HW_NEW'], ''),
+        (BOTH, '; --create creates CUSTOM_A'),
+        (['CUSTOM_A'], '; --create creates it'),
+        (['CUSTOM_A', 'CUSTOM_B'], '; --create creates them'),
+    ],
+)
+def test_what_create_would_create_is_said(missing, hint):
+    assert trait_names.create_hint(missing) == hint
