@@ -207,10 +207,10 @@ test-stateful: .venv/dev.stamp  ## Long random runs of agents among faults and o
 	$(BIN)/python tests/stateful/run.py $(if $(PLANTED),--planted)
 
 churn: .venv/dev.stamp  ## Two agents and twenty operators at one provider, ten minutes
-	PYTHONPATH=. $(BIN)/python tests/churn/churn.py
+	PYTHONPATH=.:tests/support $(BIN)/python tests/churn/churn.py
 
 chaos: .venv/dev.stamp .servers/placement.stamp  ## An agent among churn, faults and kills on PostgreSQL, 15 minutes
-	PYTHONPATH=. $(BIN)/python tests/chaos/chaos.py
+	PYTHONPATH=.:tests/support $(BIN)/python tests/chaos/chaos.py
 
 stack: .servers/libvirt.stamp .servers/keystone-postgresql.stamp $(IRONIC)  ## A whole cloud and two daemons through days of accidents, an hour (root, PostgreSQL)
 	PYTHONPATH=.:tests/support $(BIN)/python tests/full/stack/stack.py

@@ -19,16 +19,15 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 
 import cloud as clouds
-import daemon as daemons
 import faulty_proxy
 import other_writers
 import verdict
+from long_runs import daemon as daemons
 
 from benchmarks.sync_cycles import placement_server, postgresql
 
 QUIET = 3  # cycles without interference, in which it must get there
 REST = 3  # cycles after those, which write nothing
-PATIENCE = 180  # seconds for what takes a few, or waits as refused
 LOOK = 0.05  # seconds from one look to the next
 
 
@@ -114,10 +113,13 @@ class Run:
         self.faults = faulty_proxy.Faults(plan.seed)
         proxy = faulty_proxy.running(url, self.faults)
         address = self._undo.enter_context(proxy)
-        tree = folder / 'tree.yaml'
-        self.cloud = clouds.Cloud(tree, plan.nodes, plan.seed)
+        self.daemon = daemons.Daemon(
+            'chaos', folder, address, program=plan.program
+        )
+        describe = self.daemon.describe
+        self.cloud = clouds.Cloud(describe, plan.nodes, plan.seed)
         self.others = other_writers.OtherWriters(url, plan.seed)
-        self.daemon = daemons.Daemon(folder, tree, address, plan.program)
+        self._undo.callback(self.others.close)
 
     def close(self) -> None:
         """End all that was started."""
@@ -127,16 +129,16 @@ class Run:
     def outcome(self) -> Outcome:
         """Let everything happen; return what came of it."""
         self.daemon.start()
-        self.daemon.wait(1, PATIENCE)
+        self.daemon.wait_for(1)
         seconds = self._interfere()
         self.faults.rate = 0.0
         self.others.leave()
         memory = list(self.daemon.memory)
-        settled = self.daemon.wait(QUIET, PATIENCE)
+        settled = self.daemon.wait_for(QUIET)
         trouble = self.daemon.trouble()
         differences = verdict.unexplained(self._differences(), trouble)
         differences += self._lasting()
-        settled = [*settled[:QUIET], *self.daemon.wait(REST, PATIENCE)]
+        settled = [*settled[:QUIET], *self.daemon.wait_for(REST)]
         self.daemon.end()
         counts = self.faults.counts
         return Outcome(
@@ -144,7 +146,7 @@ class Run:
             changes=self.cloud.changes,
             allocations=self.others.allocations,
             lives=self.daemon.lives,
-            cycles=self.daemon.cycles,
+            cycles=self.daemon.count,
             requests=sum(counts.values()),
             struck=collections.Counter({k: n for k, n in counts.items() if k}),
             differences=differences,
@@ -177,7 +179,7 @@ class Run:
 
     def _change(self, _elapsed: float) -> None:
         """Let the cloud change, no faster than the agent has cycles."""
-        if self.cloud.changes <= self.daemon.cycles:
+        if self.cloud.changes <= self.daemon.count:
             self.cloud.change()
 
     def _act(self, _elapsed: float) -> None:
@@ -190,11 +192,11 @@ class Run:
 
     def _lasting(self) -> list[str]:
         """Return the differences that stay; what was refused may wait."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + daemons.PATIENCE
         while found := self._differences():
             if time.monotonic() > deadline:
                 break
-            self.daemon.wait(1, PATIENCE)
+            self.daemon.wait_for(1)
         return found
 
     def _differences(self) -> list[str]:

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The nodes that the agent's driver describes, and how they change.
 
-``Cloud`` is what is wanted; it writes the file of the fake driver. A change is
+``Cloud`` is what is wanted; it tells the fake driver's author. A change is
 a node that comes or goes, a child that comes or goes, or other contents.
 """
 
 import dataclasses
-import pathlib
 import random
 import uuid
-
-import yaml
+from collections.abc import Callable
+from typing import Any
 
 NAMESPACE = uuid.UUID('6d5b0f0e-7a43-4c53-9f55-1f8a2f2c0d01')
 CHILDREN = ('numa0', 'numa1', 'nic')
@@ -48,8 +47,14 @@ class Cloud:
     :ivar nodes: node name → its providers, the root first
     """
 
-    def __init__(self, file: pathlib.Path, size: int, seed: int) -> None:
-        self._file = file
+    def __init__(
+        self, describe: Callable[[list[Any]], object], size: int, seed: int
+    ) -> None:
+        """Describe the first nodes.
+
+        :param describe: is told all nodes after each change
+        """
+        self._describe = describe
         self._size = size
         self._rng = random.Random(seed)
         self._number = 0
@@ -57,7 +62,7 @@ class Cloud:
         self.nodes: dict[str, list[Wanted]] = {}
         for _ in range(size):
             self._arrive()
-        self.write()
+        self._write()
 
     def change(self) -> None:
         """Let one thing change."""
@@ -67,18 +72,15 @@ class Cloud:
         if len(self.nodes) < self._size:
             self._arrive()
         self.changes += 1
-        self.write()
+        self._write()
 
     def wanted(self) -> dict[str, Wanted]:
         """Return all providers by uuid."""
         return {p.uuid: p for some in self.nodes.values() for p in some}
 
-    def write(self) -> None:
-        """Write the driver's file, whole or not at all."""
-        nodes = [_described(some) for some in self.nodes.values()]
-        fresh = self._file.with_suffix('.new')
-        fresh.write_text(yaml.safe_dump({'nodes': nodes}))
-        fresh.replace(self._file)
+    def _write(self) -> None:
+        """Have the driver describe what is wanted."""
+        self._describe([_described(some) for some in self.nodes.values()])
 
     def _arrive(self) -> None:
         if len(self.nodes) >= self._size + 2:

@@ -4,25 +4,15 @@
 They ask placement directly, so no fault meets them, and repeat what conflicts.
 """
 
-import json
-import random
-import urllib.error
-import urllib.request
-import uuid
 from typing import Any
 
 import verdict
+from long_runs import writers
 
 TRAIT = 'CUSTOM_OPERATORS_CHOICE'
-HEADERS = {
-    'X-Auth-Token': 'admin',
-    'X-Roles': 'admin,service',
-    'OpenStack-API-Version': 'placement 1.39',
-    'Content-Type': 'application/json',
-}
 CONSUMERS = 30  # at most, at a time
-ATTEMPTS = 10
-_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+# The agent may delete the provider, or take its inventory, in the meantime.
+MAY_FAIL = range(400, 600)
 
 
 class OtherWriters:
@@ -32,17 +22,17 @@ class OtherWriters:
     """
 
     def __init__(self, url: str, seed: int) -> None:
-        self._url = url
-        self._rng = random.Random(seed)
+        self._writer = writers.Writer(url, 'others', seed, MAY_FAIL)
         self._consumers: list[str] = []
         self.traits: dict[str, frozenset[str]] = {}
         self.allocations = 0
-        self.ask('PUT', f'/traits/{TRAIT}')
+        self._writer.ask('PUT', f'/traits/{TRAIT}')
 
     def act(self, uuids: list[str]) -> None:
         """Do one thing to one of these providers, if it is there."""
-        at = self._rng.choice(uuids)
-        self._rng.choice([self._allocate, self._allocate, self._trait])(at)
+        rng = self._writer.rng
+        at = rng.choice(uuids)
+        rng.choice([self._allocate, self._allocate, self._trait])(at)
         if len(self._consumers) > CONSUMERS:
             self._release(self._consumers.pop(0))
 
@@ -51,9 +41,13 @@ class OtherWriters:
         while self._consumers:
             self._release(self._consumers.pop())
 
+    def close(self) -> None:
+        """Close the connections."""
+        self._writer.close()
+
     def found(self) -> dict[str, verdict.Found]:
         """Return all that placement has."""
-        _, body = self.ask('GET', '/resource_providers')
+        body = self._writer.ask('GET', '/resource_providers').json()
         rows = body['resource_providers']
         names = {row['uuid']: row['name'] for row in rows}
         return {
@@ -62,66 +56,31 @@ class OtherWriters:
                 parent=names.get(row['parent_provider_uuid']),
                 totals={
                     rc: one['total'] - one['reserved']
-                    for rc, one in self._of(row, 'inventories').items()
+                    for rc, one in self._held(row, 'inventories').items()
                 },
-                traits=frozenset(self._of(row, 'traits')),
-                aggregates=frozenset(self._of(row, 'aggregates')),
+                traits=frozenset(self._held(row, 'traits')),
+                aggregates=frozenset(self._held(row, 'aggregates')),
             )
             for row in rows
         }
 
-    def ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-        """Return status and decoded body."""
-        request = urllib.request.Request(
-            self._url + path,
-            None if body is None else json.dumps(body).encode(),
-            HEADERS,
-            method=method,
-        )
-        try:
-            with _DIRECT.open(request, timeout=60) as answer:
-                text = answer.read()
-                return answer.status, json.loads(text) if text else None
-        except urllib.error.HTTPError as exc:
-            with exc:
-                exc.read()
-            return exc.code, None
-
-    def _of(self, row: dict[str, Any], kind: str) -> Any:
-        _, body = self.ask('GET', f'/resource_providers/{row["uuid"]}/{kind}')
+    def _held(self, row: dict[str, Any], kind: str) -> Any:
+        path = f'/resource_providers/{row["uuid"]}/{kind}'
+        answer = self._writer.ask('GET', path)
         # It may be deleted since the list was read.
-        return body[kind] if body else {}
+        return answer.json()[kind] if answer.ok else {}
 
     def _allocate(self, at: str) -> None:
-        consumer = str(uuid.UUID(int=self._rng.getrandbits(128), version=4))
-        status, _ = self.ask(
-            'PUT',
-            f'/allocations/{consumer}',
-            {
-                'allocations': {at: {'resources': {'VCPU': 1}}},
-                'project_id': 'chaos',
-                'user_id': 'chaos',
-                'consumer_generation': None,
-                'consumer_type': 'INSTANCE',
-            },
-        )
-        if status == 204:
+        consumer = self._writer.consumer()
+        parts = {at: {'resources': {'VCPU': 1}}}
+        if self._writer.allocate(consumer, parts).ok:
             self.allocations += 1
             self._consumers.append(consumer)
 
     def _release(self, consumer: str) -> None:
-        for _ in range(ATTEMPTS):
-            if self.ask('DELETE', f'/allocations/{consumer}')[0] in {204, 404}:
-                return
-        raise AssertionError(f'{consumer} cannot be released')
+        path = f'/allocations/{consumer}'
+        self._writer.guarded(lambda: self._writer.ask('DELETE', path))
 
     def _trait(self, at: str) -> None:
-        path = f'/resource_providers/{at}/traits'
-        for _ in range(ATTEMPTS):
-            status, held = self.ask('GET', path)
-            if status != 200:
-                return
-            names = {**held, 'traits': [*{*held['traits'], TRAIT}]}
-            if self.ask('PUT', path, names)[0] == 200:
-                self.traits[at] = frozenset({TRAIT})
-                return
+        if self._writer.put_name(at, 'traits', TRAIT).ok:
+            self.traits[at] = frozenset({TRAIT})

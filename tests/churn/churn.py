@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import agents_at_work as agents
@@ -24,6 +24,7 @@ import journal
 import losses
 import outcome as outcomes
 import people
+from long_runs import writers
 
 from demo import server_process
 
@@ -86,15 +87,13 @@ class World:
     def start_agents(self) -> None:
         """Return when each has done a cycle without trouble."""
         for agent in self.agents:
-            self._undo.enter_context(
-                server_process.running(agent.command, agent.log)
-            )
+            agent.daemon.start()
+            self._undo.callback(agent.daemon.end)
         for agent in self.agents:
-            self._wait(
-                agent,
+            agent.daemon.wait(
                 lambda: any(
                     not (c.waiting or c.failed)
-                    for c in agent.cycles()  # noqa: B023 (called at once)
+                    for c in agent.daemon.cycles  # noqa: B023 (called at once)
                 ),
             )
 
@@ -123,10 +122,11 @@ class World:
     def settle(self, since: float) -> None:
         """Return when each agent has had its last cycles."""
         for agent in self.agents:
-            self._wait(
-                agent,
-                lambda: len(agent.cycles_since(since)) >= AFTER,  # noqa: B023
+            agent.daemon.wait(
+                lambda: len(agent.daemon.since(since)) >= AFTER,  # noqa: B023
             )
+        for agent in self.agents:  # the first went on meanwhile
+            agent.daemon.look()
 
     def _start_placement(self) -> str:
         listener = socket.create_server(('127.0.0.1', 0), backlog=100)
@@ -145,15 +145,6 @@ class World:
                 )
             )
             return f'http://127.0.0.1:{listener.getsockname()[1]}'
-
-    def _wait(self, agent: agents.Agent, over: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + PATIENCE
-        while not over():
-            assert time.monotonic() < deadline, (
-                f'{agent.who} does not come to it: '
-                f'{server_process.last_error(agent.log)}'
-            )
-            threading.Event().wait(LOOK)
 
 
 @contextlib.contextmanager
@@ -225,7 +216,8 @@ def _replayed(replay: losses.Replay) -> dict[str, Any]:
 
 def _found(url: str) -> dict[str, Any]:
     """Return what is there."""
-    ask = people.Service(url, 'judge')
+    judge = writers.Writer(url, 'judge', 'judge')
+    ask = judge.ask
     at = f'/resource_providers/{agents.NODE}'
     names = {
         kind: set(ask('GET', f'{at}/{kind}').json()[kind])
@@ -233,7 +225,7 @@ def _found(url: str) -> dict[str, Any]:
     }
     records = ask('GET', f'{at}/inventories').json()['inventories']
     allocations = ask('GET', f'{at}/allocations').json()['allocations']
-    ask.close()
+    judge.close()
     return {
         **names,
         'consumers': set(allocations),

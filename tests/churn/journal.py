@@ -15,7 +15,7 @@ import pathlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from agents_at_work import Cycle
+from long_runs.daemon import Cycle
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 import agents_at_work as agents
 import journal
+from long_runs.daemon import Cycle
 
 CONVERGED = 2  # cycles after the edits, in which an agent may write
 QUIET = 3  # cycles after those, in which it writes nothing
@@ -101,8 +102,8 @@ def of_agent(
     :param over: when they were over
     """
     own = [r for r in requests if r.who == agent.who and r.at >= since]
-    cycles = agent.cycles_since(since)
-    after = agent.cycles_since(over)
+    cycles = agent.daemon.since(since)
+    after = agent.daemon.since(over)
     wrote = [
         sum(r.writes for r in journal.during(own, cycle)) for cycle in after
     ]
@@ -121,7 +122,7 @@ def of_agent(
         converged_in=max((n for n, w in enumerate(wrote, 1) if w), default=0),
         late_writes=sum(wrote[CONVERGED:]),
         statuses={status: refused.count(status) for status in set(refused)},
-        traceback='Traceback' in agent.log.read_text(),
+        traceback=bool(agent.daemon.tracebacks),
     )
 
 
@@ -146,7 +147,7 @@ def differences(
     return lines
 
 
-def _in_a_row(cycles: Sequence[agents.Cycle]) -> int:
+def _in_a_row(cycles: Sequence[Cycle]) -> int:
     runs = itertools.groupby(cycles, key=lambda cycle: bool(cycle.waiting))
     return max(
         (len(list(run)) for gave_way, run in runs if gave_way), default=0

@@ -2,9 +2,8 @@
 """Operators who edit one provider all the time, each what is his own.
 
 A thread each: traits, aggregates, allocations of his own, and the ratios of
-classes, which are everybody's. Every edit is guarded: read, merge, write, and
-again on a conflict. Each knows what he added and did not remove; ``churn.py``
-starts them.
+classes, which are everybody's. Each knows what he added and did not remove;
+``churn.py`` starts them.
 """
 
 import dataclasses
@@ -12,19 +11,16 @@ import random
 import threading
 import time
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 import requests
+from long_runs import writers
 
 NAMESPACE = uuid.UUID('0c6f2d0e-51b8-4c5a-9a55-3d6c1a0f7e11')
 CLASSES = ('VCPU', 'MEMORY_MB', 'DISK_GB')
-FIRST_WAIT, LAST_WAIT = 0.05, 1.0  # seconds, after a conflict
 CHOICES = 4  # traits, and aggregates, that one has to add and remove
 RATIOS = (1.5, 2.0, 4.0, 8.5, 16.0)
-PATIENCE = 100  # conflicts over one edit
 AT_A_TIME = 2  # edits; on a loaded machine more would only meet each other
-OWNER = {'project_id': 'churn', 'user_id': 'churn', 'consumer_type': 'OTHER'}
 
 
 def aggregate(who: str, number: int) -> str:
@@ -35,40 +31,6 @@ def aggregate(who: str, number: int) -> str:
 def trait(who: str, number: int) -> str:
     """Return the name of somebody's trait."""
     return f'CUSTOM_{who.upper().replace("-", "_")}_{number}'
-
-
-class Service:
-    """Placement for one person, known to it by name."""
-
-    def __init__(self, url: str, who: str) -> None:
-        self._url = url
-        self._headers = {
-            'X-Auth-Token': f'admin:{who}',
-            'OpenStack-API-Version': 'placement 1.39',
-        }
-        self._session = requests.Session()
-        self._session.trust_env = False
-
-    def __call__(
-        self, method: str, path: str, body: Any = None
-    ) -> requests.Response:
-        """Return an answer that is success or a conflict."""
-        answer = self._session.request(
-            method,
-            self._url + path,
-            json=body,
-            headers=self._headers,
-            timeout=60,
-        )
-        if not answer.ok and answer.status_code != 409:
-            raise AssertionError(
-                f'{method} {path}: {answer.status_code} {answer.text}'
-            )
-        return answer
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._session.close()
 
 
 class Ratios:
@@ -117,10 +79,9 @@ class Operator(threading.Thread):
         self, who: str, url: str, at: str, ratios: Ratios, pace: Pace
     ) -> None:
         super().__init__(name=who, daemon=True)
-        self._rng = random.Random(who)
-        self._service = Service(url, who)
+        self._writer = writers.Writer(url, who, who)
+        self._rng = self._writer.rng
         self._uuid = at
-        self._at = f'/resource_providers/{at}'
         self._ratios = ratios
         self._pace = pace
         self._known: set[str] = set()
@@ -131,8 +92,12 @@ class Operator(threading.Thread):
             'consumers': set(),
         }
         self.edits = 0
-        self.conflicts = 0
         self.failure: BaseException | None = None
+
+    @property
+    def conflicts(self) -> int:
+        """How often somebody was quicker."""
+        return self._writer.conflicts
 
     def run(self) -> None:
         """Edit until told to stop."""
@@ -148,12 +113,12 @@ class Operator(threading.Thread):
         except BaseException as exc:  # noqa: BLE001 (raised where it is awaited)
             self.failure = exc
         finally:
-            self._service.close()
+            self._writer.close()
 
     def _trait(self) -> None:
         name = trait(self.who, self._rng.randrange(CHOICES))
         if name not in self._known:
-            self._service('PUT', f'/traits/{name}')
+            self._writer.ask('PUT', f'/traits/{name}')
             self._known.add(name)
         self._toggle('traits', name)
 
@@ -165,29 +130,20 @@ class Operator(threading.Thread):
         """Add a name, or remove one that he has added."""
         self.holds[kind] ^= {name}
         there = name in self.holds[kind]
-
-        def edit() -> requests.Response:
-            found = self._service('GET', f'{self._at}/{kind}').json()
-            names = set(found[kind])
-            names = names | {name} if there else names - {name}
-            return self._service(
-                'PUT', f'{self._at}/{kind}', {**found, kind: sorted(names)}
-            )
-
-        self._guarded(edit)
+        self._writer.put_name(self._uuid, kind, name, there=there)
 
     def _ratio(self) -> None:
         rc = self._rng.choice(CLASSES)
         ratio = self._rng.choice(RATIOS)
-        path = f'{self._at}/inventories/{rc}'
+        path = f'/resource_providers/{self._uuid}/inventories/{rc}'
 
         def edit() -> requests.Response:
-            found = self._service('GET', path).json()
-            return self._service(
+            found = self._writer.ask('GET', path).json()
+            return self._writer.ask(
                 'PUT', path, {**found, 'allocation_ratio': ratio}
             )
 
-        answer = self._guarded(edit).json()
+        answer = self._writer.guarded(edit).json()
         generation = answer['resource_provider_generation']
         self._ratios.note(rc, generation, ratio)
 
@@ -196,41 +152,10 @@ class Operator(threading.Thread):
         if len(held) > self._rng.randrange(4):
             consumer = self._rng.choice(sorted(held))
             held.remove(consumer)
-            self._guarded(lambda: self._allocate(consumer, {}))
+            parts = {}
         else:
-            consumer = str(
-                uuid.UUID(int=self._rng.getrandbits(128), version=4)
-            )
-            some = {self._rng.choice(CLASSES): 1}
+            consumer = self._writer.consumer()
             held.add(consumer)
-            self._guarded(
-                lambda: self._allocate(
-                    consumer, {self._uuid: {'resources': some}}
-                )
-            )
-
-    def _allocate(self, consumer: str, parts: Any) -> requests.Response:
-        path = f'/allocations/{consumer}'
-        found = self._service('GET', path).json()
-        generation = found.get('consumer_generation')
-        return self._service(
-            'PUT',
-            path,
-            {**OWNER, 'allocations': parts, 'consumer_generation': generation},
-        )
-
-    def _guarded(
-        self, edit: Callable[[], requests.Response]
-    ) -> requests.Response:
-        for attempt in range(PATIENCE):
-            answer = edit()
-            if answer.ok:
-                return answer
-            self.conflicts += 1
-            self._step_aside(attempt)
-        raise AssertionError(f'{self.who}: {PATIENCE} conflicts in a row')
-
-    def _step_aside(self, attempt: int) -> None:
-        """Wait at random, longer each time, or two never get out of step."""
-        longest = min(FIRST_WAIT * 2**attempt, LAST_WAIT)
-        threading.Event().wait(self._rng.uniform(0, longest))
+            some = {self._rng.choice(CLASSES): 1}
+            parts = {self._uuid: {'resources': some}}
+        self._writer.guarded(lambda: self._writer.allocate(consumer, parts))

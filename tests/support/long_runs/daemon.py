@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An agent as a daemon with the fake driver, in one life or in several.
+
+It is killed and started again on its state. Each life has a log of its own;
+the cycles are read from it.
+"""
+
+import contextlib
+import dataclasses
+import pathlib
+import re
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import yaml
+
+from demo import server_process
+
+PROGRAM = ('-m', 'compute_agent.cmd.app.main')
+PATIENCE = 180.0  # seconds for what takes a few cycles
+LOOK = 0.1  # seconds from one look at the log to the next
+_CYCLE = re.compile(
+    rb'^(?P<at>[\d.]+) cycle: \d+ done, (?P<waiting>\d+) waiting, '
+    rb'(?P<failed>\d+) failed; (?P<operations>\d+) operations',
+    re.MULTILINE,
+)
+_NODE = re.compile(
+    rb'^[\d.]+ (?P<node>[\w-]+) \(\S+\): (?P<word>failed|waiting|no trouble)',
+    re.MULTILINE,
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Cycle:
+    """One cycle of an agent, from its log.
+
+    :ivar began: not before this; when the one before it was over
+    """
+
+    began: float
+    ended: float
+    waiting: int
+    failed: int
+    operations: int
+
+
+class Daemon:
+    """One agent.
+
+    :ivar lives: how often it was started
+    :ivar count: the cycles of all lives
+    :ivar cycles: those of this life, as far as the log was read
+    :ivar memory: of this life, KiB resident after each look that found one
+    """
+
+    def __init__(
+        self,
+        who: str,
+        folder: pathlib.Path,
+        url: str,
+        *,
+        options: str = '',
+        program: Sequence[str] = PROGRAM,
+    ) -> None:
+        self.who = who
+        self._folder = folder
+        self._program = program
+        self._life = contextlib.ExitStack()
+        self._tree = folder / 'tree.yaml'
+        files = folder / 'provider_config'
+        files.mkdir(parents=True)
+        self._file = folder / 'agent.conf'
+        self._file.write_text(
+            '[DEFAULT]\ncompute_driver = fake\n'
+            f'host = {who}\nstate_path = {folder / "state"}\n'
+            'update_resources_interval = 1\ndebug = true\n'
+            'logging_default_format_string = %(created).6f %(message)s\n'
+            f'{options}[fake]\nfile = {self._tree}\n'
+            f'[compute]\nprovider_config_location = {files}\n'
+            f'[placement]\nauth_type = admin_token\nendpoint = {url}\n'
+            f'token = admin:{who}\n'
+        )
+        self.lives = self.count = 0
+        self.tracebacks: list[pathlib.Path] = []
+        self._begin()
+
+    def describe(self, nodes: Sequence[dict[str, Any]]) -> None:
+        """Write the driver's file, whole or not at all."""
+        fresh = self._tree.with_suffix('.new')
+        fresh.write_text(yaml.safe_dump({'nodes': nodes}))
+        fresh.replace(self._tree)
+
+    def start(self) -> None:
+        """Begin a life."""
+        self.lives += 1
+        self._begin()
+        command = [sys.executable, *self._program]
+        command += ['--config-file', str(self._file), 'run']
+        running = server_process.running(command, self._log)
+        self._process = self._life.enter_context(running)
+
+    def kill(self) -> None:
+        """End it at once, wherever it is."""
+        self._process.kill()
+        self._process.wait()
+        self.end()
+
+    def end(self) -> None:
+        """End this life, if it has not ended."""
+        self._life.close()
+        if self._log.exists() and b'Traceback' in self._log.read_bytes():
+            self.tracebacks.append(self._log)
+
+    def look(self) -> None:
+        """Read the log on.
+
+        :raises AssertionError: the daemon ended by itself
+        """
+        assert self._process.poll() is None, (
+            f'it ended by itself: {server_process.last_error(self._log)}'
+        )
+        with self._log.open('rb') as log:
+            log.seek(self._read)
+            text = log.read()
+        whole = text[: text.rfind(b'\n') + 1]
+        self._read += len(whole)
+        found = [match.groupdict() for match in _CYCLE.finditer(whole)]
+        for row in found:
+            numbers = ('waiting', 'failed', 'operations')
+            self.cycles.append(
+                Cycle(
+                    began=self.cycles[-1].ended if self.cycles else 0.0,
+                    ended=float(row['at']),
+                    **{name: int(row[name]) for name in numbers},
+                )
+            )
+        if found:
+            self.count += len(found)
+            self.memory.append(self._resident())
+
+    def since(self, moment: float) -> list[Cycle]:
+        """Return the cycles that began after a moment."""
+        return [cycle for cycle in self.cycles if cycle.began >= moment]
+
+    def wait(self, over: Callable[[], bool]) -> None:
+        """Read the log on until something is so."""
+        deadline = time.monotonic() + PATIENCE
+        while not over():
+            assert time.monotonic() < deadline, (
+                f'{self.who} does not come to it: '
+                f'{server_process.last_error(self._log)}'
+            )
+            time.sleep(LOOK)
+            self.look()
+
+    def wait_for(self, cycles: int) -> list[int]:
+        """Wait for cycles that begin from now on; return their operations."""
+        since = time.time()
+        self.wait(lambda: len(self.since(since)) >= cycles)
+        return [cycle.operations for cycle in self.since(since)]
+
+    def trouble(self) -> set[str]:
+        """Return the names of the nodes whose last line says a trouble."""
+        last = {
+            match['node']: match['word']
+            for match in _NODE.finditer(self._log.read_bytes())
+        }
+        return {
+            node.decode()
+            for node, word in last.items()
+            if word in (b'failed', b'waiting')
+        }
+
+    def _begin(self) -> None:
+        self._log = self._folder / f'agent-{self.lives}.log'
+        self._read = 0
+        self.cycles: list[Cycle] = []
+        self.memory: list[int] = []
+
+    def _resident(self) -> int:
+        status = pathlib.Path(f'/proc/{self._process.pid}/status').read_text()
+        (line,) = (r for r in status.splitlines() if r.startswith('VmRSS'))
+        return int(line.split()[1])
