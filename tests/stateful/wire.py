@@ -12,14 +12,10 @@ import json
 import reading
 import requests
 import shortcut
+from crashing import Killed
 from placement_double import service
 
 from compute_agent.testing.fixtures import faults, in_process
-
-
-class Killed(BaseException):
-    """The process is no more; nothing of it handles that."""
-
 
 CONFLICT = (
     409,
