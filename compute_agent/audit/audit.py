@@ -15,7 +15,7 @@ providers that a resource class is.
 import dataclasses
 from collections.abc import Iterator, Sequence
 
-from . import allocations, children, cloud, finding, hosts, identities
+from . import allocations, children, cloud, finding, hosts
 
 Kind = finding.Kind
 
@@ -83,7 +83,7 @@ def _classes(placement: cloud.Placement) -> Iterator[finding.Finding]:
 
 _CHECKS = (
     hosts.findings,
-    identities.findings,
+    hosts.identity_findings,
     children.findings,
     allocations.findings,
     _custom_name_findings,

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Iterator, Sequence
 
 from .. import error_text
-from ..limits import alternation, effects
+from ..limits import contention, effects
 from ..ownership import takeover
 from ..tree.node import Node
 from .node import node_result
@@ -45,7 +45,7 @@ class News:
 
     def __init__(self) -> None:
         self._said: dict[str, tuple[str, frozenset[str]]] = {}
-        self._alternation = alternation.Alternation()
+        self._alternation = contention.Alternation()
 
     def log(self, results: Sequence[NodeResult], told: str = '') -> bool:
         """Log the news of a cycle; return True if a node had any.
@@ -98,7 +98,7 @@ class News:
             node = result.node
             seen = result.plan.before if result.plan else {}
             for item in found.get(node.uuid, ()):
-                line = alternation.line(item, seen, node.uuid)
+                line = contention.alternation_line(item, seen, node.uuid)
                 yield _item(node, node.shortened(line))
 
 

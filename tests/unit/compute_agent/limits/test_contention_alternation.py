@@ -3,7 +3,7 @@
 
 import pytest
 
-from compute_agent.limits import alternation, contention
+from compute_agent.limits import contention
 from compute_agent.tree import inventory, provider
 from compute_agent.tree.assertion import Kind
 
@@ -23,7 +23,7 @@ def item(*, there, name='CUSTOM_ONCE', kind=Kind.TRAIT, uuid=A):
 
 def found(cycles, node='node'):
     """Return the cycles, counted from 1, that find something, and what."""
-    memory = alternation.Alternation()
+    memory = contention.Alternation()
     named = {}
     for number, items in enumerate(cycles, start=1):
         given = None if items is None else frozenset(items)
@@ -97,7 +97,7 @@ def test_names_providers_and_kinds_count_apart():
 
 
 def test_nodes_count_apart_and_a_departed_one_is_forgotten():
-    memory = alternation.Alternation()
+    memory = contention.Alternation()
     for items in (ON, OFF, ON):
         assert memory.end_cycle({'one': items, 'two': ON}) == {}
     assert memory.end_cycle({'two': OFF}) == {}
@@ -119,13 +119,13 @@ def test_nodes_count_apart_and_a_departed_one_is_forgotten():
     ],
 )
 def test_the_line_says_what_and_what_to_do(one, what):
-    line = alternation.line(one, PROVIDERS, A)
+    line = contention.alternation_line(one, PROVIDERS, A)
     assert line.startswith(f'the driver reports {what} and not in the next:')
     assert 'in every cycle or in none' in line
 
 
 def test_the_line_about_amounts_has_no_number_of_them():
-    line = alternation.line(amount(64)[0], PROVIDERS, A)
+    line = contention.alternation_line(amount(64)[0], PROVIDERS, A)
     assert line.startswith(
         'the driver reports inventory VCPU with one amount in one cycle and '
         'with another in the next:'
@@ -136,4 +136,4 @@ def test_the_line_about_amounts_has_no_number_of_them():
 
 def test_a_provider_that_is_gone_is_named_by_its_uuid():
     gone = item(there=False, uuid=B, kind=None, name='')
-    assert f'provider {B} in one' in alternation.line(gone, {}, A)
+    assert f'provider {B} in one' in contention.alternation_line(gone, {}, A)
