@@ -4,8 +4,7 @@
 A person approves each removal, and each first write to a provider, that was
 shown. So an approval covers any subset of these and nothing else: the rest of
 a mass, which waits for another reason, can follow later. An approval lasts
-until its change was made.
-``state/approvals.py`` keeps approvals.
+until its change was made. ``state/approvals.py`` keeps approvals.
 
 A removal is approved as it was shown: a total that falls to another amount is
 another change. ``judgement.py`` asks for approvals; ``cycle/judging.py`` drops

@@ -3,11 +3,11 @@
 
 Pure: no I/O, configuration, logging or clock. Three things count: providers
 that are deleted, names (traits, aggregates, resource classes) that are removed
-while their provider stays, and totals that fall. The names
-are compared with all names that the cycle sees, whoever added them. A resource
-class whose whole total becomes reserved has no capacity any more and counts as
-removed. The names of a deleted provider are part of that deletion.
-``judgement.py`` applies the limits.
+while their provider stays, and totals that fall. The names are compared with
+all names that the cycle sees, whoever added them. A resource class whose whole
+total becomes reserved has no capacity any more and counts as removed. The
+names of a deleted provider are part of that deletion. ``judgement.py`` applies
+the limits.
 
 A total that moves to another provider in the view of the same node is no
 loss. The total of one node that grows does not make up for another's that
@@ -212,8 +212,8 @@ class Batch:
         does not confirm
     :ivar unasked: the number of these nodes whose existence the driver does
         not deny either
-    :ivar agent_nodes: the number of nodes that the agent had then; 0 if a person
-        approved the departures
+    :ivar agent_nodes: the number of nodes that the agent had then; 0 if a
+        person approved the departures
     """
 
     left_at: float

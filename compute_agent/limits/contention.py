@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contended items: changes that another writer keeps undoing.
 
-Pure, except for the clock that it is given. An item (``item_history.py``) is one name of a provider
-and the state that the agent gave it. If the agent gives it the same state
-again, and gave it no other state in between, another writer undid the change.
-If this happens three times within a day, the item is contended, however many
-cycles lie in between: nova-compute undoes a change only every few minutes. The
-item is then left out of the plans for an hour and tried once. If that try is
-undone within a day, the item is left out for another hour, without a write.
-The resource tracker keeps the memory; ``contended.py`` leaves the items out of
-plans; ``state/undos.py`` keeps what was undone over restarts.
+Pure, except for the clock that it is given. An item (``item_history.py``) is
+one name of a provider and the state that the agent gave it. If the agent gives
+it the same state again, and gave it no other state in between, another writer
+undid the change. If this happens three times within a day, the item is
+contended, however many cycles lie in between: nova-compute undoes a change
+only every few minutes. The item is then left out of the plans for an hour and
+tried once. If that try is undone within a day, the item is left out for
+another hour, without a write. The resource tracker keeps the memory;
+``contended.py`` leaves the items out of plans; ``state/undos.py`` keeps what
+was undone over restarts.
 
 A driver can undo the agent's writes, too, if it decides by the names in
 placement and contradicts itself: it reports a name only while the provider
@@ -217,7 +218,7 @@ def _is_deletion(item: Item) -> bool:
     return item.kind is None and not item.there
 
 
-UNDONE_BY_DRIVER = 3  # writes in a row that the next cycle undid
+OWN_UNDONE = 3  # writes in a row that the next cycle undid
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,9 +259,7 @@ class Alternation:
                 continue
             turns = {i.key: _turn(i, last.get(i.key)) for i in items}
             self._last[node] = turns
-            often = [
-                t.item for t in turns.values() if t.undone == UNDONE_BY_DRIVER
-            ]
+            often = [t.item for t in turns.values() if t.undone == OWN_UNDONE]
             if often:
                 found[node] = sorted(often, key=lambda item: item.name)
         return found
@@ -284,7 +283,7 @@ def alternation_line(
         must = 'the same amount while nothing changes'
     return (
         f'the driver reports {what} {how}: the agent undid its own write of '
-        f'the cycle before {UNDONE_BY_DRIVER} times in a row; the driver must report '
+        f'the cycle before {OWN_UNDONE} times in a row; the driver must report '
         f'{must}'
     )
 

@@ -5,8 +5,9 @@ Pure: no I/O, configuration, logging or clock. Names, capacity, deletions of
 providers and departures of nodes are judged apart, so that one never holds
 another back. A sudden mass of one of them is *held* until a person approves
 it; only the nodes that take part in it are held. Approved removals go, and the
-others are judged without them. All other deletions spend a budget of ``max_deletions`` providers, oldest first; those
-that find it spent *wait* for a later cycle.
+others are judged without them. All other deletions spend a budget of
+``max_deletions`` providers, oldest first; those that find it spent *wait* for
+a later cycle.
 """
 
 import dataclasses

@@ -7,6 +7,6 @@ this agent added, ``snapshot.py`` what placement had when it was last read, and
 progress and the transactions over several parts. ``approvals.py`` brings a
 person's approval from a command to the daemon, ``handover.py`` moves the
 record of a node to another agent, ``history/`` tells what changed, and
-``database/`` is the file. ``values/`` is pure.
-It may import ``tree/``, ``plan/``, ``limits/``, ``ownership/`` and ``virt/``.
+``database/`` is the file. ``values/`` is pure. It may import ``tree/``,
+``plan/``, ``limits/``, ``ownership/`` and ``virt/``.
 """

@@ -2,12 +2,11 @@
 """The record in the state database: this agent's additions and the claims.
 
 The tables ``created`` (providers that this agent created), ``ours`` (names
-that it added), ``held`` (the claims) and ``taken_over``
-(providers of others that a person allowed it to write).
-They must be durable before a request is sent. Without these tables the agent
-only adds, because it does not know which names it added before. Methods that
-take a connection are steps of a transaction of ``journal.py``, ``nodes.py`` or
-``handover.py``.
+that it added), ``held`` (the claims) and ``taken_over`` (providers of others
+that a person allowed it to write). They must be durable before a request is
+sent. Without these tables the agent only adds, because it does not know which
+names it added before. Methods that take a connection are steps of a
+transaction of ``journal.py``, ``nodes.py`` or ``handover.py``.
 """
 
 import contextlib

@@ -3,10 +3,9 @@
 
 The tables ``reading`` (providers as last read), ``was`` (providers as they
 were before others changed them) and ``lost_root`` (roots that others deleted,
-until they are there again), each for its placement service.
-If all of it is lost, the agent only has to read placement again. Methods that
-take a connection are steps of a transaction of ``journal.py`` or
-``handover.py``.
+until they are there again), each for its placement service. If all of it is
+lost, the agent only has to read placement again. Methods that take a
+connection are steps of a transaction of ``journal.py`` or ``handover.py``.
 
 A placement service is a ``Site``. The tables ``site`` (placement services, and
 how many providers each has) and ``known`` (the names that each knows) are its.

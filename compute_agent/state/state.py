@@ -8,12 +8,12 @@ kept for each placement service (``site``): another spelling of an endpoint
 costs a full read, but loses no record. ``nodes.py`` has the nodes that the
 drivers reported.
 
-The parts share one database and one cache (``values/cache.py``). A public method of a
-part is one read of the database or one whole write. A method that takes a
-connection is a step of a transaction that its caller opened. A write that
-changes what several parts own is a method of ``journal.py`` if it is about
-providers, and of ``handover.py`` if it is about a whole node. No part knows HTTP
-or plans.
+The parts share one database and one cache (``values/cache.py``). A public
+method of a part is one read of the database or one whole write. A method that
+takes a connection is a step of a transaction that its caller opened. A write
+that changes what several parts own is a method of ``journal.py`` if it is
+about providers, and of ``handover.py`` if it is about a whole node. No part
+knows HTTP or plans.
 """
 
 import pathlib
@@ -21,7 +21,6 @@ import typing
 from collections.abc import Collection
 
 from . import approvals, handover, journal, nodes, records, snapshot, undos
-from . import snapshot as site_module
 from .database import database
 from .history import history
 from .values import cache
@@ -50,7 +49,7 @@ class State:
         self._cache = shared = cache.Cache()
         self.agreed_names = nodes.AgreedNames(database)
         self.approvals = approvals.Approvals(database, self.history)
-        self.site = site_module.Site(database, site)
+        self.site = snapshot.Site(database, site)
         self.snapshot = snapshot.Snapshot(database, shared, self.site)
         self.records = records.Records(
             database, shared, self.snapshot, self.history

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The record as rows: a row for each provider and each of its names.
 
-Pure: no I/O, configuration, logging or clock. ``state/state.py`` makes the accounts,
-``state show`` prints the rows.
+Pure: no I/O, configuration, logging or clock. ``state/state.py`` makes the
+accounts, ``state show`` prints the rows.
 """
 
 import dataclasses
