@@ -16,8 +16,27 @@ import agents
 import pytest
 import variants
 
+from compute_agent.tree import names
+
+NODE, NAME = agents.NODE, agents.NAME
+OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}  # the agent's own traits
+CONSUMER = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
+SHARED = '55555555-5555-4555-8555-555555555555'
+AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
 PATIENCE = 20.0  # seconds until what should come counts as never coming
 IMPATIENCE = 0.5  # the same, where it is known never to come
+
+
+def host(tree: typing.Any, node: str) -> None:
+    """Describe a node of eight processors."""
+    tree.update_inventory(node, {'VCPU': {'total': 8}})
+    tree.declare_traits(node, 'HW_CPU_X86_AVX')
+
+
+def more(tree: typing.Any, node: str) -> None:
+    """Describe one more processor, and one more feature."""
+    tree.update_inventory(node, {'VCPU': {'total': 9}})
+    tree.declare_traits(node, 'HW_CPU_X86_AVX', 'HW_CPU_X86_AVX2')
 
 
 class Weakness(AssertionError):
@@ -46,6 +65,13 @@ class Bench:
     operator: agents.Operator
     placement: typing.Any
     patience: float
+
+    def share(self) -> None:
+        """Let somebody make a provider that shares disk in ``AGGREGATE``."""
+        self.operator.create(SHARED, 'nfs')
+        self.operator.set_inventories({'DISK_GB': {'total': 100}}, SHARED)
+        self.operator.add_traits(names.MISC_SHARES_VIA_AGGREGATE, uuid=SHARED)
+        self.operator.set_aggregates(AGGREGATE, uuid=SHARED)
 
 
 @pytest.fixture(autouse=True)

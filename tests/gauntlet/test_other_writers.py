@@ -5,25 +5,12 @@ import itertools
 
 import agents
 import pytest
-from gauntlet import verdict
+from gauntlet import CONSUMER, NAME, OWN, host, more, verdict
 
 from compute_agent.cycle import resource_tracker
 from compute_agent.cycle.node import setbacks
 
-NODE, NAME = agents.NODE, agents.NAME
-OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
-CONSUMER = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
 Status = resource_tracker.Status
-
-
-def host(tree, node):
-    tree.update_inventory(node, {'VCPU': {'total': 8}})
-    tree.declare_traits(node, 'HW_CPU_X86_AVX')
-
-
-def more(tree, node):
-    tree.update_inventory(node, {'VCPU': {'total': 9}})
-    tree.declare_traits(node, 'HW_CPU_X86_AVX', 'HW_CPU_X86_AVX2')
 
 
 def larger(tree, node):

@@ -5,10 +5,8 @@ import collections
 
 import agents
 import pytest
-from gauntlet import verdict
+from gauntlet import AGGREGATE, NODE, verdict
 
-NODE = agents.NODE
-AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
 MANY = {f'{n:08}-1111-4111-8111-111111111111': f'node-{n}' for n in range(8)}
 
 

@@ -2,21 +2,14 @@
 """Requests are counted exactly: what is known already is not asked again."""
 
 import pytest
-from gauntlet import verdict
+from gauntlet import AGGREGATE, host, verdict
 
 from compute_agent.tree import names
 
 MANY = {f'{n:08}-1111-4111-8111-111111111111': f'node-{n}' for n in range(6)}
 CONSUMERS = [f'cccccccc-cccc-4ccc-8ccc-{n:012}' for n in range(3)]
-SHARED = '55555555-5555-4555-8555-555555555555'
-AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
 SHARES = names.MISC_SHARES_VIA_AGGREGATE
 CLASSES = ('CUSTOM_GOLD', 'CUSTOM_SILVER', 'CUSTOM_BRONZE')
-
-
-def host(tree, node):
-    tree.update_inventory(node, {'VCPU': {'total': 8}})
-    tree.declare_traits(node, 'HW_CPU_X86_AVX')
 
 
 def sharing(tree, node):
@@ -93,10 +86,7 @@ def test_one_node_that_moved_costs_its_own_reads(bench):
 @pytest.mark.catches('what is shared is read for each node')
 def test_what_many_nodes_share_is_asked_for_once(bench):
     """A share of all nodes must not be read again for every one of them."""
-    bench.operator.create(SHARED, 'nfs')
-    bench.operator.set_inventories({'DISK_GB': {'total': 100}}, SHARED)
-    bench.operator.add_traits(SHARES, uuid=SHARED)
-    bench.operator.set_aggregates(AGGREGATE, uuid=SHARED)
+    bench.share()
     some = dict(list(MANY.items())[:3])
     agent = bench.agent(sharing, nodes=some, sharing_interval=0)
     agent.done()

@@ -6,27 +6,15 @@ import contextlib
 import agents
 import pytest
 import requests
-from gauntlet import verdict
+from gauntlet import NAME, NODE, OWN, host, more, verdict
 
 from compute_agent import errors
 from compute_agent.cycle import resource_tracker
 
-NODE, NAME = agents.NODE, agents.NAME
-OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
 OTHER = '44444444-4444-4444-8444-444444444444'
 SECOND = '22222222-2222-4222-8222-222222222222'
 CHILDREN = [f'33333333-3333-4333-8333-33333333333{n}' for n in range(3)]
 Status = resource_tracker.Status
-
-
-def host(tree, node):
-    tree.update_inventory(node, {'VCPU': {'total': 8}})
-    tree.declare_traits(node, 'HW_CPU_X86_AVX')
-
-
-def more(tree, node):
-    tree.update_inventory(node, {'VCPU': {'total': 9}})
-    tree.declare_traits(node, 'HW_CPU_X86_AVX', 'HW_CPU_X86_AVX2')
 
 
 def nested(tree, node):

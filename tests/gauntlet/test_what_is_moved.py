@@ -3,17 +3,12 @@
 
 import agents
 import pytest
-from gauntlet import verdict
+from gauntlet import AGGREGATE, CONSUMER, NAME, NODE, SHARED, verdict
 
 from compute_agent import errors
-from compute_agent.tree import names
 
-NODE, NAME = agents.NODE, agents.NAME
 GPU = '33333333-3333-4333-8333-333333333333'
-SHARED = '55555555-5555-4555-8555-555555555555'
 SECOND = '22222222-2222-4222-8222-222222222222'
-AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
-CONSUMER = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
 
 
 def on_the_root(tree, node):
@@ -45,10 +40,7 @@ class Mover(agents.Driver):
 
 def cloud(bench, nodes):
     """Make a share, and nodes that have cards on their roots."""
-    bench.operator.create(SHARED, 'nfs')
-    bench.operator.set_inventories({'DISK_GB': {'total': 1000}}, SHARED)
-    bench.operator.add_traits(names.MISC_SHARES_VIA_AGGREGATE, uuid=SHARED)
-    bench.operator.set_aggregates(AGGREGATE, uuid=SHARED)
+    bench.share()
     agent = bench.agent(on_the_root, nodes=nodes)
     agent.done()
     bench.operator.allocate(CONSUMER, 'VGPU')

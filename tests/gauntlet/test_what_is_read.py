@@ -1,16 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is read is whole and fresh, or it is unknown and writes nothing."""
 
-import agents
 import pytest
-from gauntlet import verdict
+from gauntlet import AGGREGATE, CONSUMER, NAME, NODE, verdict
 
-from compute_agent.tree import inventory, names
-
-NODE, NAME = agents.NODE, agents.NAME
-AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
-SHARED = '55555555-5555-4555-8555-555555555555'
-CONSUMER = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
+from compute_agent.tree import inventory
 
 
 def host(tree, node):
@@ -94,10 +88,7 @@ def test_a_writer_between_two_of_our_reads_loses_nothing(bench):
 @pytest.mark.catches('the driver sees the own tree alone')
 def test_a_driver_sees_what_is_shared_with_its_node(bench):
     """Storage that the node has from outside must be there to be seen."""
-    bench.operator.create(SHARED, 'nfs')
-    bench.operator.set_inventories({'DISK_GB': {'total': 100}}, SHARED)
-    bench.operator.add_traits(names.MISC_SHARES_VIA_AGGREGATE, uuid=SHARED)
-    bench.operator.set_aggregates(AGGREGATE, uuid=SHARED)
+    bench.share()
     bench.operator.create(NODE, NAME)
     bench.operator.set_aggregates(AGGREGATE)
     before = bench.operator.holdings()['nfs']

@@ -3,14 +3,12 @@
 
 import logging
 
-import agents
 import pytest
-from gauntlet import verdict
+from gauntlet import NODE, verdict
 
 from compute_agent.cycle import resource_tracker
 from compute_agent.provider_config import files
 
-NODE, NAME = agents.NODE, agents.NAME
 CHILD = '33333333-3333-4333-8333-333333333333'
 MANY = {
     f'{n:08}-1111-4111-8111-111111111111': f'node-{n}' for n in range(1, 4)

@@ -1,24 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Others' things stay, ours go when they are over, and what is used is kept."""
 
-import agents
 import pytest
-from gauntlet import verdict
+from gauntlet import CONSUMER, NAME, NODE, OWN, host, verdict
 
 from compute_agent.cycle import resource_tracker
 from compute_agent.tree import inventory
 
-NODE, NAME = agents.NODE, agents.NAME
-OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
 OTHER = '44444444-4444-4444-8444-444444444444'
 CHILD = '33333333-3333-4333-8333-333333333333'
-CONSUMER = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
 Status = resource_tracker.Status
-
-
-def host(tree, node):
-    tree.update_inventory(node, {'VCPU': {'total': 8}})
-    tree.declare_traits(node, 'HW_CPU_X86_AVX')
 
 
 def without_the_trait(tree, node):
