@@ -2,7 +2,7 @@
 """The operation that moves inventory together with its allocations.
 
 Pure: no I/O, configuration, logging or clock. Placement carries it out as one
-transaction; ``plan/diff/reshape.py`` decides that.
+transaction; ``plan/diff/reshape.py`` decides its contents.
 """
 
 import dataclasses
