@@ -23,7 +23,7 @@ from ..libvirt_python import options as libvirtd_options
 from ..libvirtd import hypervisor
 from . import conf as options
 from .capabilities import facts
-from .devices import memory_encryption, placing
+from .devices import placing
 from .inventory import disk
 from .options import devices as device_options
 from .options import guests as guest_conf
@@ -152,7 +152,7 @@ class LibvirtDriver(one_host.OneHostDriver):
         decided = self._reshaped(
             provider_tree,
             nodename,
-            _about_guests(traits.guests),
+            traits.guests,
             allocations,
         )
         provider_tree.update_inventory(
@@ -178,7 +178,7 @@ class LibvirtDriver(one_host.OneHostDriver):
         traits = self._traits.read()
         return (
             *traits.findings,
-            *self._children.findings(nodename, _about_guests(traits.guests)),
+            *self._children.findings(nodename, traits.guests),
         )
 
     def raw_evidence(self, nodename: str) -> Mapping[str, str]:
@@ -210,7 +210,7 @@ class LibvirtDriver(one_host.OneHostDriver):
         self,
         tree: provider_tree.ProviderTree,
         nodename: str,
-        about: children.AboutGuests,
+        about: guests.Guests,
         allocations: Mapping[str, typing.Any] | None,
     ) -> reshapes.Decision:
         """Return amounts and children; say which amounts cannot be read.
@@ -256,13 +256,3 @@ def _warn_without_binding(conf: cfg.ConfigOpts) -> None:
         connection.load_binding()
     except hypervisor.Unsupported as exc:
         LOG.warning('only libvirt can tell what %s needs: %s', needing, exc)
-
-
-def _about_guests(of: guests.Guests) -> children.AboutGuests:
-    """Return what the children need of libvirt's answers about guests."""
-    return children.AboutGuests(
-        documents=of.documents(
-            memory_encryption.X86_64, memory_encryption.MACHINES
-        ),
-        versions=of.versions,
-    )

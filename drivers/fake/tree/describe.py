@@ -148,44 +148,32 @@ class _Edit:
             raise self._error(described, problem) from exc
 
     def _fill(self, uuid: str, described: tree_file.Described) -> None:
-        self._fill_inventory(uuid, described)
-        self._fill_traits(uuid, described)
-        self._fill_aggregates(uuid, described)
-
-    def _fill_inventory(
-        self, uuid: str, described: tree_file.Described
-    ) -> None:
+        tree = self._tree
         match described.inventories:
-            case tree_file.NoNames.OMITTED:
-                return
             case tree_file.NoNames.KEEP:
-                self._tree.keep_inventory(uuid)
+                tree.keep_inventory(uuid)
+            case tree_file.NoNames.OMITTED:
+                pass
             case records:
-                self._tree.update_inventory(uuid, records)
-
-    def _fill_traits(self, uuid: str, described: tree_file.Described) -> None:
+                tree.update_inventory(uuid, records)
         match described.traits:
-            case tree_file.NoNames.OMITTED:
-                return
             case tree_file.NoNames.KEEP:
-                self._tree.keep_traits(uuid)
+                tree.keep_traits(uuid)
+            case tree_file.NoNames.OMITTED:
+                pass
             case traits if described.exclusive:
-                self._tree.update_traits(uuid, traits)
+                tree.update_traits(uuid, traits)
             case traits:
-                self._tree.declare_traits(uuid, *traits)
-
-    def _fill_aggregates(
-        self, uuid: str, described: tree_file.Described
-    ) -> None:
+                tree.declare_traits(uuid, *traits)
         match described.aggregates:
-            case tree_file.NoNames.OMITTED:
-                return
             case tree_file.NoNames.KEEP:
-                self._tree.keep_aggregates(uuid)
+                tree.keep_aggregates(uuid)
+            case tree_file.NoNames.OMITTED:
+                pass
             case aggregates if described.exclusive:
-                self._tree.update_aggregates(uuid, aggregates)
+                tree.update_aggregates(uuid, aggregates)
             case aggregates:
-                self._tree.declare_aggregates(uuid, *aggregates)
+                tree.declare_aggregates(uuid, *aggregates)
 
     def _error(
         self, described: tree_file.Described, problem: str

@@ -7,12 +7,12 @@ the family ``local`` have the names that operators give them.
 """
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from .fact import Value
 
-# name | type | unit | source | when it is unknown, beside a source that cannot
-# be read
+# name (of several families, if the fact is the same) | type | unit | source |
+# when it is unknown, beside a source that cannot be read
 _TABLE = """
 block.address | text | PCI address | /sys/block/*, as a real path | never
 block.dax | bool | | /sys/block/*/queue/dax | before Linux 4.10
@@ -82,22 +82,22 @@ dmi.product_sku | text | | /sys/class/dmi/id/product_sku | the machine has no SM
 dmi.product_version | text | | /sys/class/dmi/id/product_version | the machine has no SMBIOS
 dmi.sys_vendor | text | | /sys/class/dmi/id/sys_vendor | the machine has no SMBIOS
 gpu.boot_vga | bool | | /sys/bus/pci/devices/*/boot_vga | never
-gpu.class | text | six hexadecimal digits | /sys/bus/pci/devices/*/class | never
-gpu.device | text | hexadecimal | /sys/bus/pci/devices/*/device | never
-gpu.driver | text | empty: none | /sys/bus/pci/devices/*/driver | never
-gpu.iommu_group | text | empty: none | /sys/bus/pci/devices/*/iommu_group | never
-gpu.iommu_type | text | DMA, DMA-FQ, identity; empty: none | /sys/bus/pci/devices/*/iommu_group/type | never
-gpu.is_virtual_function | bool | | /sys/bus/pci/devices/*/physfn | never
+gpu, pci.class | text | six hexadecimal digits | /sys/bus/pci/devices/*/class | never
+gpu, pci.device | text | hexadecimal | /sys/bus/pci/devices/*/device | never
+gpu, pci.driver | text | empty: none | /sys/bus/pci/devices/*/driver | never
+gpu, pci.iommu_group | text | empty: none | /sys/bus/pci/devices/*/iommu_group | never
+gpu, pci.iommu_type | text | DMA, DMA-FQ, identity; empty: none | /sys/bus/pci/devices/*/iommu_group/type | never
+gpu, pci.is_virtual_function | bool | | /sys/bus/pci/devices/*/physfn | never
 gpu.mdev_types | list of text | | /sys/bus/pci/devices/*/mdev_supported_types | never
 gpu.memory_bytes | int | bytes | /sys/bus/pci/devices/*/mem_info_vram_total | the driver is not amdgpu
-gpu.numa_node | int | -1: no node | /sys/bus/pci/devices/*/numa_node | the kernel has no NUMA
-gpu.physical_function | text | PCI address | /sys/bus/pci/devices/*/physfn | never
-gpu.revision | text | hexadecimal | /sys/bus/pci/devices/*/revision | never
-gpu.sriov_total_vfs | int | functions | /sys/bus/pci/devices/*/sriov_totalvfs | never
-gpu.sriov_vfs | int | functions | /sys/bus/pci/devices/*/sriov_numvfs | never
-gpu.subsystem_device | text | hexadecimal | /sys/bus/pci/devices/*/subsystem_device | never
-gpu.subsystem_vendor | text | hexadecimal | /sys/bus/pci/devices/*/subsystem_vendor | never
-gpu.vendor | text | hexadecimal | /sys/bus/pci/devices/*/vendor | never
+gpu, pci.numa_node | int | -1: no node | /sys/bus/pci/devices/*/numa_node | the kernel has no NUMA
+gpu, pci.physical_function | text | PCI address | /sys/bus/pci/devices/*/physfn | never
+gpu, pci.revision | text | hexadecimal | /sys/bus/pci/devices/*/revision | never
+gpu, pci.sriov_total_vfs | int | functions | /sys/bus/pci/devices/*/sriov_totalvfs | never
+gpu, pci.sriov_vfs | int | functions | /sys/bus/pci/devices/*/sriov_numvfs | never
+gpu, pci.subsystem_device | text | hexadecimal | /sys/bus/pci/devices/*/subsystem_device | never
+gpu, pci.subsystem_vendor | text | hexadecimal | /sys/bus/pci/devices/*/subsystem_vendor | never
+gpu, pci.vendor | text | hexadecimal | /sys/bus/pci/devices/*/vendor | never
 iommu.enabled | bool | | /sys/class/iommu | never
 iommu.groups | int | | /sys/kernel/iommu_groups | never
 iommu.types | list of text | DMA, DMA-FQ, identity | /sys/kernel/iommu_groups/*/type | before Linux 5.11
@@ -181,23 +181,9 @@ os.id | text | debian, … | /etc/os-release, /usr/lib/os-release | never
 os.id_like | text | | /etc/os-release, /usr/lib/os-release | never
 os.name | text | | /etc/os-release, /usr/lib/os-release | never
 os.version_id | text | | /etc/os-release, /usr/lib/os-release | never
-pci.class | text | six hexadecimal digits | /sys/bus/pci/devices/*/class | never
-pci.device | text | hexadecimal | /sys/bus/pci/devices/*/device | never
-pci.driver | text | empty: none | /sys/bus/pci/devices/*/driver | never
-pci.iommu_group | text | empty: none | /sys/bus/pci/devices/*/iommu_group | never
-pci.iommu_type | text | DMA, DMA-FQ, identity; empty: none | /sys/bus/pci/devices/*/iommu_group/type | never
-pci.is_virtual_function | bool | | /sys/bus/pci/devices/*/physfn | never
 pci.link_width | int | lanes | /sys/bus/pci/devices/*/current_link_width | no PCI Express
 pci.max_link_speed_gts | float | GT/s | /sys/bus/pci/devices/*/max_link_speed | no PCI Express
 pci.max_link_width | int | lanes | /sys/bus/pci/devices/*/max_link_width | no PCI Express
-pci.numa_node | int | -1: no node | /sys/bus/pci/devices/*/numa_node | the kernel has no NUMA
-pci.physical_function | text | PCI address | /sys/bus/pci/devices/*/physfn | never
-pci.revision | text | hexadecimal | /sys/bus/pci/devices/*/revision | never
-pci.sriov_total_vfs | int | functions | /sys/bus/pci/devices/*/sriov_totalvfs | never
-pci.sriov_vfs | int | functions | /sys/bus/pci/devices/*/sriov_numvfs | never
-pci.subsystem_device | text | hexadecimal | /sys/bus/pci/devices/*/subsystem_device | never
-pci.subsystem_vendor | text | hexadecimal | /sys/bus/pci/devices/*/subsystem_vendor | never
-pci.vendor | text | hexadecimal | /sys/bus/pci/devices/*/vendor | never
 security.efi | bool | booted by UEFI | /sys/firmware/efi | never
 security.encrypted_guests | map of int | kind → guests | /sys/fs/cgroup/misc.capacity | the kernel counts none
 security.fips | bool | | /proc/sys/crypto/fips_enabled | never
@@ -240,16 +226,26 @@ class Entry:
     unknown: str
 
 
-def _entry(line: str) -> Entry:
-    name, kind, unit, source, unknown = map(str.strip, line.split('|'))
-    return Entry(
-        name=name, type=kind, unit=unit, source=source, unknown=unknown
-    )
+def _entries(line: str) -> Iterator[Entry]:
+    names, kind, unit, source, unknown = map(str.strip, line.split('|'))
+    families, _, attribute = names.partition('.')
+    for family in families.split(', '):
+        yield Entry(
+            name=f'{family}.{attribute}',
+            type=kind,
+            unit=unit,
+            source=source,
+            unknown=unknown,
+        )
 
 
 #: Name → fact, sorted.
 ENTRIES: Mapping[str, Entry] = {
-    entry.name: entry for entry in map(_entry, _TABLE.strip().splitlines())
+    entry.name: entry
+    for entry in sorted(
+        (e for line in _TABLE.strip().splitlines() for e in _entries(line)),
+        key=lambda entry: entry.name,
+    )
 }
 
 _PLAIN: Mapping[str, type] = {

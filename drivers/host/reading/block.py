@@ -43,13 +43,7 @@ _TRANSPORTS = (
 
 def read(files: HostFiles) -> tuple[Device, ...] | Fact:
     """Return the disks."""
-    return devices(
-        FAMILY,
-        FOLDER,
-        files,
-        lambda: files.listed(FOLDER),
-        lambda name: _device(name, files),
-    )
+    return devices(FAMILY, FOLDER, files, _device)
 
 
 def _device(name: str, files: HostFiles) -> Device | None:

@@ -207,17 +207,19 @@ def devices(
     family: str,
     path: str,
     files: HostFiles,
-    names: Callable[[], list[str]],
-    read: Callable[[str], Device | None],
+    read: Callable[[str, HostFiles], Device | None],
+    names: Callable[[], list[str]] | None = None,
 ) -> tuple[Device, ...] | Fact:
     """Return the devices of a family, or an unknown fact for the list.
 
     The list is empty if /sys is there and has no such folder: the kernel then
     has no driver for devices of the kind. A device that ``read`` does not want,
     or that goes away meanwhile, is left out.
+
+    :param names: returns the names of the devices; None for those in ``path``
     """
     try:
-        found = names()
+        found = names() if names else files.listed(path)
     except FileNotFoundError:
         if files.changed(path) is not None:
             return _unlisted(family, path, 'a device went away meanwhile')
@@ -226,9 +228,8 @@ def devices(
         return _unlisted(family, path, 'the host shows no /sys')
     except (OSError, ValueError) as exc:
         return _unlisted(family, path, reason(exc))
-    return tuple(
-        device for name in found if (device := read(name)) is not None
-    )
+    read_all = (read(name, files) for name in found)
+    return tuple(device for device in read_all if device is not None)
 
 
 def _unlisted(family: str, path: str, why: str) -> Fact:

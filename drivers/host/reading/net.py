@@ -113,13 +113,7 @@ class Offloads(typing.Protocol):
 
 def read(files: HostFiles) -> tuple[Device, ...] | Fact:
     """Return the interfaces, with the facts that stay while they exist."""
-    return devices(
-        FAMILY,
-        FOLDER,
-        files,
-        lambda: files.listed(FOLDER),
-        lambda name: _device(name, files),
-    )
+    return devices(FAMILY, FOLDER, files, _device)
 
 
 def with_state(device: Device, files: HostFiles, offloads: Offloads) -> Device:

@@ -33,13 +33,7 @@ _TYPES = 'mdev_supported_types'
 
 def read(files: HostFiles) -> tuple[Device, ...] | Fact:
     """Return the PCI devices."""
-    return devices(
-        FAMILY,
-        FOLDER,
-        files,
-        lambda: files.listed(FOLDER),
-        lambda name: _device(name, files),
-    )
+    return devices(FAMILY, FOLDER, files, _device)
 
 
 def read_gpus(files: HostFiles) -> tuple[Device, ...] | Fact:
@@ -51,6 +45,7 @@ def read_gpus(files: HostFiles) -> tuple[Device, ...] | Fact:
         GPU,
         FOLDER,
         files,
+        _gpu,
         lambda: [
             address
             for address in files.listed(FOLDER)
@@ -58,7 +53,6 @@ def read_gpus(files: HostFiles) -> tuple[Device, ...] | Fact:
                 files.read(f'{FOLDER}/{address}/class').strip()
             ).startswith(_GPU_CLASSES)
         ],
-        lambda address: _gpu(address, files),
     )
 
 
@@ -68,12 +62,12 @@ def read_mdev_types(files: HostFiles) -> tuple[Device, ...] | Fact:
         MDEV_TYPE,
         MDEV_BUS,
         files,
+        _mdev_type,
         lambda: [
             f'{parent}/{name}'
             for parent in files.listed(MDEV_BUS)
             for name in files.listed(f'{MDEV_BUS}/{parent}/{_TYPES}')
         ],
-        lambda name: _mdev_type(name, files),
     )
 
 

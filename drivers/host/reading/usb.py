@@ -21,9 +21,9 @@ def read(files: HostFiles) -> tuple[Device, ...] | Fact:
         FAMILY,
         FOLDER,
         files,
+        _device,
         # An interface has the name of its device, a colon and two numbers.
         lambda: [name for name in files.listed(FOLDER) if ':' not in name],
-        lambda name: _device(name, files),
     )
 
 

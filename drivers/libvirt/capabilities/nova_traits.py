@@ -62,6 +62,10 @@ def _video(value: str) -> Place:
     return Place(path='devices/video', enum='modelType', value=value)
 
 
+def _tpm(enum: str, value: str) -> Place:
+    return Place(path='devices/tpm', enum=enum, value=value)
+
+
 #: Values in the domain capabilities of any kind of guest.
 PLACES: Mapping[str, Place] = {
     'COMPUTE_FIRMWARE_UEFI': Place(path='os', enum='firmware', value='efi'),
@@ -89,20 +93,12 @@ PLACES: Mapping[str, Place] = {
 
 #: Values that also need the TPM that swtpm emulates; of the host's own
 #: architecture.
-EMULATED_TPM = Place(path='devices/tpm', enum='backendModel', value='emulator')
+EMULATED_TPM = _tpm('backendModel', 'emulator')
 TPM: Mapping[str, Place] = {
-    'COMPUTE_SECURITY_TPM_1_2': Place(
-        path='devices/tpm', enum='backendVersion', value='1.2'
-    ),
-    'COMPUTE_SECURITY_TPM_2_0': Place(
-        path='devices/tpm', enum='backendVersion', value='2.0'
-    ),
-    'COMPUTE_SECURITY_TPM_CRB': Place(
-        path='devices/tpm', enum='model', value='tpm-crb'
-    ),
-    'COMPUTE_SECURITY_TPM_TIS': Place(
-        path='devices/tpm', enum='model', value='tpm-tis'
-    ),
+    'COMPUTE_SECURITY_TPM_1_2': _tpm('backendVersion', '1.2'),
+    'COMPUTE_SECURITY_TPM_2_0': _tpm('backendVersion', '2.0'),
+    'COMPUTE_SECURITY_TPM_CRB': _tpm('model', 'tpm-crb'),
+    'COMPUTE_SECURITY_TPM_TIS': _tpm('model', 'tpm-tis'),
 }
 TPM_SECRETS: Mapping[str, str] = {
     'deployment': 'COMPUTE_SECURITY_TPM_SECRET_SECURITY_DEPLOYMENT',

@@ -13,7 +13,8 @@ from compute_agent.tree import provider_tree
 from compute_agent.virt import finding
 
 from ...host_files import HostFiles
-from ...libvirtd import guests, hypervisor, xml
+from ...libvirtd import guests as running
+from ...libvirtd import hypervisor
 from ..devices import (
     mdev,
     memory_encryption,
@@ -25,23 +26,10 @@ from ..devices import (
 from ..devices.child import Child, Children, Kind
 from ..devices.node_devices import PciDevice
 from ..options import devices
-from . import health, pci
+from . import guests, health, pci
 
 # The releases from which nova lets devices migrate live.
 _LIBVIRT, _QEMU = (10, 0, 0), (8, 2, 2)
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class AboutGuests:
-    """The answers of libvirt about the guests of the host.
-
-    :ivar documents: the domain capabilities of the x86_64 machine types in
-        ``memory_encryption`` that the host has; None if unknown
-    :ivar versions: the releases of libvirt and the hypervisor; None if unknown
-    """
-
-    documents: Sequence[xml.Element | None] = ()
-    versions: hypervisor.Versions | None = None
 
 
 class ChildProviders:
@@ -71,43 +59,43 @@ class ChildProviders:
         )
 
     def below(
-        self, tree: provider_tree.ProviderTree, root: str, of: AboutGuests
+        self, tree: provider_tree.ProviderTree, root: str, about: guests.Guests
     ) -> Children:
         """Return the children of a root in a tree, as far as they are known.
 
         :param root: the name or uuid of the root provider
-        :param of: libvirt's answers about the guests of the host
+        :param about: libvirt's answers about the guests of the host
         """
         name = tree.data(root).name
         known = placing.reported(tree, name)
-        self._last = self.describe(name, of, known.values())
+        self._last = self.describe(name, about, known.values())
         return self._last
 
     def findings(
-        self, root: str, of: AboutGuests
+        self, root: str, about: guests.Guests
     ) -> Sequence[finding.Finding]:
         """Return the findings about the children, as last described.
 
         Before the first description, they are those of an empty placement.
         """
-        found = self._last or self.describe(root, of)
+        found = self._last or self.describe(root, about)
         return found.findings()
 
     def describe(
         self,
         root: str,
-        of: AboutGuests,
+        about: guests.Guests,
         reported: Iterable[provider_tree.ProviderData] = (),
     ) -> Children:
         """Return the children of a root, as far as they are known.
 
-        :param of: libvirt's answers about the guests of the host
+        :param about: libvirt's answers about the guests of the host
         :param reported: the providers that placement has below the root
         """
-        devices = self._of_devices(root, list(reported), of.versions)
+        devices = self._of_devices(root, list(reported), about.versions)
         if self._settings.leaves_pci:
             devices += Children(unknown_kinds={Kind.PCI: ''})
-        return devices + self._encryption(root, of)
+        return devices + self._encryption(root, about)
 
     # --- devices --------------------------------------------------------------
 
@@ -217,22 +205,26 @@ class ChildProviders:
         if not any(spec.one_time_use for spec in self._settings.specs):
             return frozenset()
         try:
-            known = guests.read(self._libvirt.domains())
+            known = running.read(self._libvirt.domains())
         except hypervisor.Unanswered:
             return None
         return frozenset().union(*(guest.pci for guest in known.values()))
 
     # --- encrypted guests -----------------------------------------------------
 
-    def _encryption(self, root: str, of: AboutGuests) -> Children:
+    def _encryption(self, root: str, about: guests.Guests) -> Children:
         machine = self._files.machine()
         if machine != memory_encryption.X86_64:
             return Children()
         facts = memory_encryption.Facts(
             machine=machine,
-            guests=memory_encryption.guests(of.documents),
+            guests=memory_encryption.guests(
+                about.documents(
+                    memory_encryption.X86_64, memory_encryption.MACHINES
+                )
+            ),
             files={p: self._files.word(p) for p in memory_encryption.FILES},
-            qemu=of.versions.qemu if of.versions else None,
+            qemu=about.versions.qemu if about.versions else None,
             cpu_mode=self._settings.cpu_mode,
             tdx_guests=self._settings.tdx_guests,
         )

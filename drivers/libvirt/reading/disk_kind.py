@@ -7,7 +7,7 @@ block device of its own (a network, btrfs) leaves both traits unknown.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from compute_agent.virt import finding
 
@@ -88,33 +88,28 @@ def _is_below(path: str, point: str) -> bool:
 
 
 def _known(kind: str, fact: str) -> tuple[finding.Finding, finding.Finding]:
-    return _findings(
-        {
-            trait: finding.Found.PRESENT
-            if trait == kind
-            else finding.Found.ABSENT
-            for trait in (SSD, HDD)
-        },
-        fact,
-    )
+    """Return the findings if the kind of the disk is known."""
+    return _finding(SSD, kind, fact), _finding(HDD, kind, fact)
 
 
 def _unknown(reason: str) -> tuple[finding.Finding, finding.Finding]:
-    unknown = finding.Found.UNKNOWN
-    return _findings({SSD: unknown, HDD: unknown}, _QUEUE, reason)
-
-
-def _findings(
-    found: Mapping[str, finding.Found], fact: str, reason: str = ''
-) -> tuple[finding.Finding, finding.Finding]:
-    first, second = (
-        finding.Finding(
-            trait=trait,
-            found=answer,
-            fact=fact,
-            sources=('kernel',) if answer is finding.Found.PRESENT else (),
-            reason=reason,
-        )
-        for trait, answer in found.items()
+    return (
+        _finding(SSD, None, _QUEUE, reason),
+        _finding(HDD, None, _QUEUE, reason),
     )
-    return first, second
+
+
+def _finding(
+    trait: str, kind: str | None, fact: str, reason: str = ''
+) -> finding.Finding:
+    found = finding.Found.UNKNOWN
+    if kind is not None:
+        is_kind = trait == kind
+        found = finding.Found.PRESENT if is_kind else finding.Found.ABSENT
+    return finding.Finding(
+        trait=trait,
+        found=found,
+        fact=fact,
+        sources=('kernel',) if trait == kind else (),
+        reason=reason,
+    )

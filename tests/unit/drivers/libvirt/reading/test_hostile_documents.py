@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from compute_agent.tree import provider_tree
 from drivers import host_files
+from drivers.libvirt.cpu import guest_cpu
 from drivers.libvirt.devices import mdev, pci_specs, placing
 from drivers.libvirt.options import devices
-from drivers.libvirt.reading import children
+from drivers.libvirt.reading import children, guests
 
 ROOT = 'compute1'
 UUID = '5f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
@@ -86,7 +87,7 @@ def below(tree):
 
 
 def place(providers, tree):
-    nothing = children.AboutGuests()
+    nothing = guests.Guests(cpu=guest_cpu.GuestCpu())
     found = providers.describe(ROOT, nothing, below(tree).values())
     placing.place(tree, ROOT, found)
 

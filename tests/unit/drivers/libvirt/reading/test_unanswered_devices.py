@@ -66,11 +66,7 @@ class Providers(children.ChildProviders):
         reader = guests.GuestReader(
             self._asked, facts.GuestOptions(), no_programs
         )
-        found = reader.read(guests.Host(machine='x86_64'))
-        return children.AboutGuests(
-            documents=found.documents('x86_64', memory_encryption.MACHINES),
-            versions=found.versions,
-        )
+        return reader.read(guests.Host(machine='x86_64'))
 
     def describe(self, root, of=None, reported=()):
         return super().describe(root, of or self.guests(), reported)
