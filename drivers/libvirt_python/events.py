@@ -39,8 +39,9 @@ Wake = Callable[[], object]
 class Events:
     """Calls ``wake`` when the host may have changed.
 
-    That is when a node device is created, changed or deleted, when libvirtd
-    ends or is back, and when a guest starts or stops while it matters.
+    The host may have changed when a node device is created, changed or
+    deleted, when libvirtd ends or is back, and, while ``awaits_guests`` is
+    true, when a guest starts or stops.
 
     :param uri: libvirt's name of the hypervisor, for example qemu:///system
     :param load: returns libvirt-python

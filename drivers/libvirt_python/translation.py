@@ -134,8 +134,8 @@ def node_devices(binding: typing.Any, opened: typing.Any) -> dict[str, str]:
 def domains(binding: typing.Any, opened: typing.Any) -> dict[str, str]:
     """Return uuid → XML of the guests that are defined or running.
 
-    One guest that cannot be read makes all unknown, because it may use what
-    the others leave.
+    If one guest cannot be read, all guests are unknown, because it may use
+    devices that no other guest has.
     """
     found = {}
     for domain in opened.listAllDomains(0):

@@ -76,8 +76,9 @@ class ResourceTracker:
     def _resources(self, nodename: str) -> Mapping[str, Any]:
         """Return the node's resources in nova's oldest form.
 
-        :raises errors.DriverError: the devices, which are to be reported, are
-            not among them: to go on would remove those in placement
+        :raises errors.DriverError: the driver does not return the devices that
+            nova.conf asks to report; without them, the agent would remove
+            those in placement
         """
         with self._nova.conductor.asking_for_resources():
             found: Mapping[str, Any] = self._driver.get_available_resource(

@@ -93,7 +93,7 @@ def configuration_path(files: HostFiles) -> str:
 def parameters(text: str) -> dict[str, Value]:
     """Return parameter → value of a command line; the last one counts.
 
-    A parameter without a value has an empty one. What follows ``--`` is for
+    A parameter without a value has an empty one. Words after ``--`` belong to
     the first process.
     """
     found: dict[str, Value] = {}

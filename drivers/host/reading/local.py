@@ -64,9 +64,9 @@ class LocalFacts:
         self._kept: dict[str, _Kept] = {}
 
     def read(self) -> Answer:
-        """Return the facts; of a name in two files, the first counts.
+        """Return the facts; if two files have a name, the first file counts.
 
-        Of a name that is twice in one file, the last line counts.
+        If a file has a name twice, its last line counts.
         """
         faults: list[str] = []
         twice: list[str] = []

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads all facts of one host, and keeps those that cannot have changed.
 
-It does I/O through its sources. What is kept, and what tells that it changed:
+It does I/O through its sources. It keeps these facts until a sign of a change:
 
 * The identity of the processors: the boot id, the processors online, the
   microcode.

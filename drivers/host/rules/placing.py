@@ -7,8 +7,8 @@ Two rules that give one child another amount of the same class contradict each
 other, and that class stays as it is.
 
 The traits of the root and of the children are declared, so names of others stay.
-What a rule that is unknown gave before stays: its traits that the provider has,
-its classes, its children. Each child has a trait for each rule that gives it
+If a rule is unknown, everything that it gave before stays: its traits that the
+provider has, its classes, its children. Each child has a trait for each rule that gives it
 (``CUSTOM_RULE_NAME``), so a child of a rule that is gone is found and removed,
 with or without the agent's own record. The same trait tells that a rule whose
 children cannot all be named gave a child before. While a file of rules is left

@@ -4,5 +4,5 @@
 Begin with ``api.py``, which has the requests. ``endpoint.py`` finds the address
 and the account, ``connection.py`` makes the ironicclient session, and
 ``error_mapping.py`` turns failures into driver errors. ``nodes/answers.py`` checks
-the bodies. Of the driver it imports ``nodes/`` and the options.
+the bodies. The folder imports ``nodes/`` and the driver's options.
 """

@@ -58,7 +58,7 @@ class Target:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One JSON patch, empty if there is nothing to send, and the report."""
+    """The JSON patch of a node, empty if nothing has to be sent, and the report."""
 
     patch: tuple[instance_info.Operation, ...]
     staging: requested.Staging

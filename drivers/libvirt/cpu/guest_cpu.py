@@ -20,7 +20,7 @@ EXTRA_FLAGS = '[libvirt] cpu_model_extra_flags'
 KVM = 'kvm'
 QEMU = 'qemu'
 
-# What libvirt calls the vendors, and the processors themselves.
+# libvirt's names of the vendors → the processors' own.
 _VENDORS = {
     'AMD': 'AuthenticAMD',
     'Hygon': 'HygonGenuine',

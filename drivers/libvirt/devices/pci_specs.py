@@ -3,8 +3,8 @@
 
 Pure: no I/O, configuration, logging or clock. An entry is JSON: an object or a
 list of objects. It selects devices by vendor, product and address; its other
-keys are tags. What nova refuses at its start is refused here, with a line that
-says what to change.
+keys are tags. An entry that nova refuses at its start is refused here, with a
+line that says what to change.
 """
 
 import dataclasses

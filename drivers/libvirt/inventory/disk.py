@@ -92,8 +92,8 @@ def group_gib(answer: str, group: str) -> int:
 def pool_gib(answer: str, pool: str) -> int:
     """Return the GiB that can be stored in a pool, from ``ceph df``.
 
-    That is what is stored in it already, and what fits beside that; both are
-    counted without replicas.
+    The sum of the data that the pool has already and of the data that still
+    fits; replicas do not count.
 
     :raises errors.DriverError: the answer does not tell it
     """

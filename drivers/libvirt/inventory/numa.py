@@ -96,7 +96,7 @@ def divided(
 ) -> Children:
     """Return a child for each NUMA node, with its part of the amounts.
 
-    What the host reserves is taken from the nodes in proportion.
+    Each node reserves a part of the host's reserved amount, in proportion.
 
     :param root: the name of the host's own provider
     :param found: the amounts of the whole host

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The providers of PCI devices that nova gives to guests.
 
-Pure but for the health of the devices, which reads files. A PF or a plain
-device has a provider of its own with one unit. A VF or a vDPA device is one
+It does I/O through ``HostFiles``: the health of the devices is in files. A PF or
+a plain device has a provider of its own with one unit. A VF or a vDPA device is one
 unit of its PF's provider. What nova refuses at its start because of the
 devices is a fault here: the provider concerned stays as it is.
 """

@@ -4,8 +4,8 @@
 Pure: no I/O, configuration, logging or clock. UUIDs, MAC addresses, serial
 numbers and the host's names are replaced, in paths and texts alike. The same
 value becomes the same replacement everywhere, so that one file still points to
-another. Of a guest only the elements that the driver reads are left: the rest
-has its owner's name, its disks and its passwords.
+another. A guest keeps only the elements that the driver reads: the rest has its
+owner's name, its disks and its passwords.
 """
 
 import re
