@@ -12,7 +12,7 @@ import logging
 import threading
 import typing
 
-from keystoneauth1 import adapter
+from keystoneauth1 import adapter, exceptions
 
 from compute_agent import errors
 from compute_agent.transport import account as accounts
@@ -156,7 +156,6 @@ class Connection:
 
     def _build(self) -> 'http.SessionClient':
         from ironicclient.v1 import client  # noqa: PLC0415 (slow)
-        from keystoneauth1 import exceptions  # noqa: PLC0415 (beside it)
 
         url = self._endpoint.get_endpoint()
         if url is None:
