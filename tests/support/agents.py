@@ -9,6 +9,7 @@ restart. ``operator`` is another writer on the same placement.
 
 import collections.abc
 import dataclasses
+import fnmatch
 import os
 import pathlib
 import typing
@@ -27,6 +28,7 @@ from compute_agent.plan import observation, plan
 from compute_agent.plan.plan import Plan
 from compute_agent.provider_config import files
 from compute_agent.state import state
+from compute_agent.testing.fixtures import in_process
 from compute_agent.tree import host_inventory, inventory, provider_tree
 from compute_agent.virt import driver as virt
 from compute_agent.virt import drivers
@@ -343,6 +345,25 @@ class Operator:
             }
             for p in providers
         }
+
+
+def meddle(
+    placement: testing.Placement,
+    act: collections.abc.Callable[[], object],
+    match: str = 'PUT *',
+    times: int = 1,
+) -> None:
+    """Let another writer act just before the first requests that match.
+
+    :param match: a pattern of METHOD and path, as that of a fault
+    """
+    left = [act] * times
+
+    def hook(request: in_process.Request) -> None:
+        if left and fnmatch.fnmatchcase(str(request), match):
+            left.pop()()
+
+    placement.before_request(hook)
 
 
 def sent(placement: typing.Any) -> list[str]:

@@ -4,7 +4,7 @@
 import itertools
 
 import pytest
-from agents import NODE
+from agents import NODE, meddle
 
 from compute_agent.cycle import resource_tracker
 
@@ -60,22 +60,6 @@ def busy(placement, operator):
     return busy
 
 
-@pytest.fixture
-def meddle(placement):
-    """Let somebody act just before the first request that matches."""
-
-    def meddle(match, act):
-        left = [act]
-
-        def hook(request):
-            if left and match(request):
-                left.pop()()
-
-        placement.before_request(hook)
-
-    return meddle
-
-
 # At 30 ms a request, the seventh one is 0.2 s after the first.
 @pytest.mark.parametrize(
     ('every', 'stored'),
@@ -109,7 +93,7 @@ def test_with_forty_children_one_sync_is_enough(
     assert placement.writes == []
 
 
-def cost(placement, agent_factory, meddle, children, before, after, match):
+def cost(placement, agent_factory, operator, children, before, after, match):
     """Return how many more requests a cycle sends because of a conflict."""
     counts = []
     for act in (None, True):
@@ -119,18 +103,8 @@ def cost(placement, agent_factory, meddle, children, before, after, match):
         agent.driver.describe = after
         placement.clear()
         if act is not None:
-            generation = placement.get(f'/resource_providers/{NODE}')[
-                'generation'
-            ]
             meddle(
-                match,
-                lambda generation=generation: placement.put(
-                    f'/resource_providers/{NODE}/aggregates',
-                    {
-                        'aggregates': [AGGREGATE],
-                        'resource_provider_generation': generation,
-                    },
-                ),
+                placement, lambda: operator.set_aggregates(AGGREGATE), match
             )
         agent.done()
         counts.append(len(placement.requests))
@@ -152,35 +126,33 @@ CASES = {
 @pytest.mark.parametrize('method', ['GET', 'PUT'])
 @pytest.mark.parametrize('case', CASES)
 def test_a_conflict_costs_at_most_six_requests_whatever_the_tree(
-    placement, agent_factory, meddle, children, method, case
+    placement, agent_factory, operator, children, method, case
 ):
     """The list, three reads, and the write; with consumers where it shrinks."""
     make, change, part = CASES[case]
     extra = cost(
         placement,
         agent_factory,
-        meddle,
+        operator,
         children,
         make(children),
         make(children, 8, **change),
-        lambda r: (
-            r.method == method
-            and r.path == f'/resource_providers/{NODE}/{part}'
-        ),
+        f'{method} /resource_providers/{NODE}/{part}',
     )
     assert 0 < extra <= 6
 
 
 def test_what_changed_again_is_read_and_nothing_else(
-    placement, agent_factory, operator, meddle
+    placement, agent_factory, operator
 ):
     agent = agent_factory(tree(3))
     agent.done()
     agent.driver.describe = tree(3, 8, ['HW_CPU_X86_AVX'])
     placement.clear()
     meddle(
-        lambda r: str(r) == f'PUT /resource_providers/{NODE}/traits',
+        placement,
         lambda: operator.set_aggregates(AGGREGATE),
+        f'PUT /resource_providers/{NODE}/traits',
     )
     agent.done()
     refused = [r.status for r in placement.requests].index(409)
@@ -210,7 +182,7 @@ def test_each_part_is_read_just_before_it_is_written(
 
 
 def test_no_capacity_grows_before_the_traits_that_met_a_conflict(
-    placement, agent_factory, operator, meddle
+    placement, agent_factory, operator
 ):
     agent = agent_factory(tree(2))
     agent.done()
@@ -218,8 +190,9 @@ def test_no_capacity_grows_before_the_traits_that_met_a_conflict(
     placement.clear()
     traits = f'/resource_providers/{child(0)}/traits'
     meddle(
-        lambda r: str(r) == f'PUT {traits}',
+        placement,
         lambda: operator.set_aggregates(AGGREGATE, uuid=child(0)),
+        f'PUT {traits}',
     )
 
     def check(request):
@@ -239,7 +212,7 @@ def test_no_capacity_grows_before_the_traits_that_met_a_conflict(
 
 @pytest.mark.catches('a conflict does not keep capacity from moving twice')
 def test_capacity_is_not_offered_twice_while_it_moves(
-    placement, agent_factory, operator, meddle
+    placement, agent_factory, operator
 ):
     """The root gives up classes that its children get."""
 
@@ -260,8 +233,9 @@ def test_capacity_is_not_offered_twice_while_it_moves(
     agent.done()
     agent.driver.describe = describe(1, 8)
     meddle(
-        lambda r: str(r) == f'PUT /resource_providers/{NODE}/inventories',
+        placement,
         lambda: operator.set_aggregates(AGGREGATE),
+        f'PUT /resource_providers/{NODE}/inventories',
     )
 
     def check(_request):
@@ -353,14 +327,15 @@ def test_a_dry_run_plans_again_if_a_part_is_not_as_remembered(
 
 
 def test_a_provider_that_is_gone_stops_what_is_below_it_only(
-    placement, agent_factory, operator, meddle
+    placement, agent_factory, operator
 ):
     agent = agent_factory(tree(3))
     agent.done()
     agent.driver.describe = tree(3, 8, ['HW_CPU_X86_AVX'])
     meddle(
-        lambda r: str(r) == f'PUT /resource_providers/{child(1)}/traits',
+        placement,
         lambda: operator.delete(child(1)),
+        f'PUT /resource_providers/{child(1)}/traits',
     )
     agent.done()
     for number in range(3):

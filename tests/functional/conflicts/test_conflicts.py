@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Another writer comes between a read and a write: look again, keep both."""
 
+import itertools
+
 import pytest
-from agents import NAME, NODE, sent
+from agents import NAME, NODE, meddle, sent
 
 from compute_agent.cycle import resource_tracker
 
@@ -46,15 +48,10 @@ def nested(tree, node):
 cores = 4
 
 
-def meddle(placement, times, act, match=lambda r: r.method == 'PUT'):
-    """Let another writer act just before the first matching requests."""
-    left = list(range(times))
-
-    def hook(request):
-        if left and match(request):
-            act(left.pop(0))
-
-    placement.before_request(hook)
+def adding(operator):
+    """Return what adds another trait each time."""
+    numbers = itertools.count()
+    return lambda: operator.add_traits(f'CUSTOM_N_{next(numbers)}')
 
 
 @pytest.mark.parametrize('times', [1, 3])
@@ -65,15 +62,13 @@ def test_both_changes_are_there_in_the_end(
     agent.done()
     placement.clear()
     agent.driver.describe = more
-    meddle(
-        placement, times, lambda n: operator.add_traits(f'CUSTOM_OTHERS_{n}')
-    )
+    meddle(placement, adding(operator), times=times)
     agent.done()
     assert operator.traits() == {
         *OWN,
         'HW_CPU_X86_AVX',
         'HW_CPU_X86_AVX2',
-        *(f'CUSTOM_OTHERS_{n}' for n in range(times)),
+        *(f'CUSTOM_N_{n}' for n in range(times)),
     }
     assert operator.inventories()['VCPU']['total'] == 9
     refused = [r for r in placement.writes if r.status == 409]
@@ -87,7 +82,7 @@ def test_a_removal_that_met_a_conflict_still_tells_its_cause(
     agent.done()
     agent.driver.describe = describe
     caplog.set_level('INFO')
-    meddle(placement, 1, lambda _: operator.add_traits('CUSTOM_OTHERS'))
+    meddle(placement, lambda: operator.add_traits('CUSTOM_OTHERS'))
     agent.done()
     assert operator.traits() == {*OWN, 'HW_CPU_X86_AVX', 'CUSTOM_OTHERS'}
     lines = [record.getMessage() for record in caplog.records]
@@ -110,7 +105,7 @@ def test_a_conflict_costs_at_most_six_requests(
         tree.add_traits(node, 'HW_CPU_X86_AVX2'),
     )
     placement.clear()
-    meddle(placement, 1, lambda _n: operator.add_traits('CUSTOM_OTHERS'))
+    meddle(placement, lambda: operator.add_traits('CUSTOM_OTHERS'))
     agent.done()
     statuses = [r.status for r in placement.requests]
     after = placement.requests[statuses.index(409) + 1 :]
@@ -124,7 +119,7 @@ def test_five_looks_are_enough(placement, agent_factory, operator):
     agent.done()
     placement.clear()
     agent.driver.describe = more
-    meddle(placement, 100, lambda n: operator.add_traits(f'CUSTOM_N_{n}'))
+    meddle(placement, adding(operator), times=100)
     result = agent.cycle()
     assert result.status is Status.WAITING
     assert not result.outage
@@ -144,9 +139,8 @@ def test_a_writer_between_two_writes_is_met_with_a_new_look(
     agent.driver.describe = more
     meddle(
         placement,
-        1,
-        lambda _n: operator.change_inventory('VCPU', allocation_ratio=16.0),
-        lambda r: r.method == 'PUT' and r.path.endswith('/inventories'),
+        lambda: operator.change_inventory('VCPU', allocation_ratio=16.0),
+        'PUT */inventories',
     )
     agent.done()
     record = operator.inventories()['VCPU']
@@ -162,9 +156,8 @@ def test_a_writer_between_two_reads_costs_a_read_and_no_mixture(
     operator.allocate(CONSUMER, 'VCPU')
     meddle(
         placement,
-        1,
-        lambda _n: operator.add_traits('CUSTOM_OTHERS'),
-        lambda r: r.path.endswith('/inventories'),
+        lambda: operator.add_traits('CUSTOM_OTHERS'),
+        '*/inventories',
     )
     placement.clear()
     agent.done()
@@ -182,9 +175,9 @@ def test_a_provider_that_never_holds_still_waits_for_the_next_cycle(
     agent.driver.describe = more
     meddle(
         placement,
-        100,
-        lambda n: operator.add_traits(f'CUSTOM_N_{n}'),
-        lambda r: r.path.startswith(f'/resource_providers/{NODE}/'),
+        adding(operator),
+        f'* /resource_providers/{NODE}/*',
+        times=100,
     )
     placement.clear()
     result = agent.cycle()
@@ -219,11 +212,13 @@ def test_every_write_carries_the_generation_of_the_read_it_merged(
     agent.driver.describe = more
     seen = []
 
-    def act(n):
-        operator.add_traits(f'CUSTOM_N_{n}')
+    add = adding(operator)
+
+    def act():
+        add()
         seen.append(operator.generation(NODE))
 
-    meddle(placement, 3, act, lambda r: r.path.endswith('/traits'))
+    meddle(placement, act, '*/traits', times=3)
     agent.done()
     puts = [r for r in placement.writes if r.path.endswith('/traits')]
     for request in puts:
@@ -297,9 +292,8 @@ def test_an_allocation_that_comes_while_planning_makes_us_look_again(
     agent.driver.describe = lambda tree, node: tree.update_inventory(node, {})
     meddle(
         placement,
-        1,
-        lambda _: operator.allocate(CONSUMER, 'VCPU'),
-        lambda r: r.method == 'PUT' and r.path.endswith('/inventories'),
+        lambda: operator.allocate(CONSUMER, 'VCPU'),
+        'PUT */inventories',
     )
     result = agent.cycle()
     assert 'not removed but reserved' in result.reason
@@ -385,7 +379,7 @@ def test_a_provider_deleted_between_read_and_write_is_made_again(
     agent = agent_factory(describe)
     agent.done()
     agent.driver.describe = more
-    meddle(placement, 1, lambda _n: operator.delete(NODE))
+    meddle(placement, lambda: operator.delete(NODE))
     assert agent.cycle().status is Status.WAITING
     agent.done()
     assert operator.inventories()['VCPU']['total'] == 9
@@ -397,9 +391,8 @@ def test_a_provider_created_between_list_and_creation_is_met(
 ):
     meddle(
         placement,
-        1,
-        lambda _n: operator.create(NODE, NAME),
-        lambda r: r.method == 'POST',
+        lambda: operator.create(NODE, NAME),
+        'POST *',
     )
     agent_factory(describe).done()
     assert operator.inventories()['VCPU']['total'] == 8
@@ -413,9 +406,8 @@ def test_a_child_that_somebody_deletes_first_is_gone_all_the_same(
     agent.driver.describe = lambda tree, node: tree.remove('numa0')
     meddle(
         placement,
-        1,
-        lambda _n: operator.delete(CHILD),
-        lambda r: r.method == 'DELETE',
+        lambda: operator.delete(CHILD),
+        'DELETE *',
     )
     agent.done()
     assert set(operator.holdings()) == {NAME}
@@ -432,9 +424,8 @@ def test_a_child_that_another_puts_below_is_not_lost(
     )
     meddle(
         placement,
-        1,
-        lambda _n: operator.create(OTHER, 'nic', CHILD),
-        lambda r: r.method == 'DELETE',
+        lambda: operator.create(OTHER, 'nic', CHILD),
+        'DELETE *',
     )
     agent.cycle()
     assert 'nic' in operator.holdings()

@@ -6,7 +6,7 @@ In the shared form each has its own names there, and nothing of the other's;
 """
 
 import pytest
-from agents import NAME, NODE
+from agents import NAME, NODE, meddle
 
 from compute_agent.cycle.resource_tracker import Control, Status
 from compute_agent.limits import blast_radius
@@ -69,17 +69,6 @@ def rest(placement, *agents):
     assert placement.writes == []
 
 
-def before_the_first_write(placement, act, match='PUT'):
-    """Let somebody act just before the first write of a kind."""
-    left = [act]
-
-    def hook(request):
-        if left and request.method == match:
-            left.pop()()
-
-    placement.before_request(hook)
-
-
 def test_both_have_what_they_say_and_come_to_rest(
     placement, operator, first, second
 ):
@@ -137,7 +126,7 @@ def test_a_write_of_the_other_in_between_is_kept(
     first.driver.describe.traits += ('CUSTOM_MORE_A',)
     second.driver.describe.traits += ('CUSTOM_MORE_B',)
     second.driver.describe.aggregates = ()
-    before_the_first_write(placement, second.done)
+    meddle(placement, second.done)
     first.done()
     assert {'CUSTOM_MORE_A', 'CUSTOM_MORE_B'} <= operator.traits()
     assert operator.aggregates() == {AGGREGATES[0]}
@@ -149,7 +138,7 @@ def test_what_the_other_takes_in_between_is_not_put_back(
 ):
     first.driver.describe.traits += ('CUSTOM_MORE_A',)
     second.driver.describe.traits = ('HW_NIC_SRIOV',)
-    before_the_first_write(placement, second.done)
+    meddle(placement, second.done)
     first.done()
     assert 'CUSTOM_B' not in operator.traits()
     rest(placement, first, second)
@@ -160,7 +149,7 @@ def test_both_may_create_the_node_and_its_names(
 ):
     one = agent_factory(Said('CUSTOM_NEW', total=8))
     two = agent_factory(Said('CUSTOM_NEW', 'CUSTOM_B'))
-    before_the_first_write(placement, two.done, 'POST')
+    meddle(placement, two.done, 'POST *')
     one.done()
     assert set(operator.holdings()) == {NAME}
     assert operator.traits(NODE) == {*OWN, 'CUSTOM_NEW', 'CUSTOM_B'}

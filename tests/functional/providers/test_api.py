@@ -2,7 +2,7 @@
 """Providers found, made, deleted, and changed beside other writers."""
 
 import pytest
-from agents import NAME, NODE
+from agents import NAME, NODE, meddle
 
 from compute_agent import errors as agent_errors
 from compute_agent.tree import inventory
@@ -22,17 +22,6 @@ def one(operator, providers, placement):
     found = providers.find(NAME)
     placement.clear()
     return found
-
-
-def once(placement, act):
-    """Let somebody act before the first write."""
-    left = [act]
-
-    def hook(request):
-        if request.method != 'GET' and left:
-            left.pop()()
-
-    placement.before_request(hook)
 
 
 # --- find ---------------------------------------------------------------------
@@ -287,7 +276,7 @@ def test_aggregates_that_are_so_already_are_not_written(
 
 
 def test_no_change_of_aggregates_is_lost(placement, providers, one, operator):
-    once(placement, lambda: operator.set_aggregates(AGG2))
+    meddle(placement, lambda: operator.set_aggregates(AGG2))
     providers.add_aggregates(one, [AGG1])
     assert operator.aggregates() == {AGG1, AGG2}
 
@@ -336,7 +325,7 @@ def test_an_inventory_that_is_so_already_is_not_written(
 
 
 def test_no_change_of_inventories_is_lost(placement, providers, one, operator):
-    once(placement, lambda: operator.change_inventory('VCPU', total=8))
+    meddle(placement, lambda: operator.change_inventory('VCPU', total=8))
     providers.set_inventory(one, {'MEMORY_MB': {'total': 512}})
     assert set(operator.inventories()) == {'VCPU', 'MEMORY_MB'}
 
@@ -403,7 +392,7 @@ def test_what_is_read_of_a_provider_that_is_gone_is_no_empty_set(
 def test_a_provider_that_goes_before_it_is_written_is_named(
     placement, providers, one, operator
 ):
-    once(placement, lambda: operator.delete(NODE))
+    meddle(placement, lambda: operator.delete(NODE))
     with pytest.raises(errors.NotFound) as raised:
         providers.set_inventory(one, {'VCPU': {'total': 1}})
     assert str(raised.value) == f'{NAME} ({NODE}) is gone'

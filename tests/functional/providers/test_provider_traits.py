@@ -7,7 +7,7 @@ of this project gets.
 """
 
 import pytest
-from agents import NAME, NODE
+from agents import NAME, NODE, meddle
 
 from compute_agent import errors as agent_errors
 from report_client import errors
@@ -45,17 +45,6 @@ def lines(placement):
         f'{r.method} {r.path} {r.status}'.replace(TRAITS, short)
         for r in placement.requests
     ]
-
-
-def once(placement, method, act):
-    """Let somebody act before the first request of a method."""
-    left = [act]
-
-    def hook(request):
-        if request.method == method and left:
-            left.pop()()
-
-    placement.before_request(hook)
 
 
 # --- GET ----------------------------------------------------------------------
@@ -211,7 +200,7 @@ def test_a_trait_that_goes_before_it_is_given_is_created_again(
     placement, providers, one, operator
 ):
     placement.put('/traits/CUSTOM_NEW')
-    once(placement, 'PUT', lambda: placement.delete('/traits/CUSTOM_NEW'))
+    meddle(placement, lambda: placement.delete('/traits/CUSTOM_NEW'))
     providers.add_traits(one, ['CUSTOM_NEW'], create=True)
     assert 'CUSTOM_NEW' in operator.traits()
 
@@ -228,7 +217,7 @@ def test_a_name_outside_the_grammar_is_refused_before_a_request(
 def test_put_404_not_found_if_the_provider_is_not_found(
     placement, providers, one, operator
 ):
-    once(placement, 'PUT', lambda: operator.delete(NODE))
+    meddle(placement, lambda: operator.delete(NODE))
     with pytest.raises(errors.NotFound, match=r'\) is gone$'):
         providers.add_traits(one, ['HW_CPU_X86_AVX2'])
     assert lines(placement)[-1] == 'PUT {uuid}/traits 404'
@@ -237,7 +226,7 @@ def test_put_404_not_found_if_the_provider_is_not_found(
 def test_put_409_conflict_if_the_generation_does_not_match(
     placement, providers, one, operator, waits
 ):
-    once(placement, 'PUT', lambda: operator.add_traits('HW_CPU_X86_SSE'))
+    meddle(placement, lambda: operator.add_traits('HW_CPU_X86_SSE'))
     providers.add_traits(one, ['HW_CPU_X86_AVX2'])
     assert lines(placement) == [
         'GET {uuid}/traits 200',
@@ -253,7 +242,7 @@ def test_put_409_conflict_if_the_generation_does_not_match(
 def test_what_another_removes_meanwhile_does_not_come_back(
     placement, providers, one, operator
 ):
-    once(placement, 'PUT', lambda: operator.remove_traits('CUSTOM_TRAIT_1'))
+    meddle(placement, lambda: operator.remove_traits('CUSTOM_TRAIT_1'))
     providers.add_traits(one, ['HW_CPU_X86_AVX2'])
     assert operator.traits() == {'HW_CPU_X86_AVX', 'HW_CPU_X86_AVX2'}
 
@@ -261,7 +250,7 @@ def test_what_another_removes_meanwhile_does_not_come_back(
 def test_what_another_adds_meanwhile_is_not_removed_with_the_rest(
     placement, providers, one, operator
 ):
-    once(placement, 'PUT', lambda: operator.add_traits('HW_CPU_X86_SSE'))
+    meddle(placement, lambda: operator.add_traits('HW_CPU_X86_SSE'))
     providers.remove_traits(one, ['CUSTOM_TRAIT_1'])
     assert operator.traits() == {'HW_CPU_X86_AVX', 'HW_CPU_X86_SSE'}
 
@@ -269,7 +258,7 @@ def test_what_another_adds_meanwhile_is_not_removed_with_the_rest(
 def test_what_another_has_done_meanwhile_is_not_done_again(
     placement, providers, one, operator
 ):
-    once(placement, 'PUT', lambda: operator.add_traits('HW_CPU_X86_AVX2'))
+    meddle(placement, lambda: operator.add_traits('HW_CPU_X86_AVX2'))
     done = providers.add_traits(one, ['HW_CPU_X86_AVX2'])
     assert not done.is_change
     assert lines(placement)[-2:] == [
@@ -342,7 +331,7 @@ def test_delete_404_not_found_if_the_provider_is_not_found(
 def test_what_comes_while_all_is_cleared_is_seen_and_cleared_as_well(
     placement, providers, one, operator
 ):
-    once(placement, 'PUT', lambda: operator.add_traits('HW_CPU_X86_SSE'))
+    meddle(placement, lambda: operator.add_traits('HW_CPU_X86_SSE'))
     done = providers.clear_traits(one)
     assert 'HW_CPU_X86_SSE' in done.removed
     assert operator.traits() == set()
