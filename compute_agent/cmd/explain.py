@@ -7,7 +7,7 @@ import re
 import typing
 from collections.abc import Sequence
 
-from report_client.api import trait_names
+from report_client.api.values import trait_names
 
 from .. import errors
 from ..ownership.explanations import explain

@@ -14,8 +14,8 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 
 from report_client import errors as placement_errors
-from report_client.api import trait_names
 from report_client.api import traits as traits_api
+from report_client.api.values import trait_names
 
 from .. import errors
 from ..plan.history_entry import Entry, What

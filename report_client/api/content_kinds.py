@@ -15,7 +15,8 @@ from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import assertion, names
 
 from ..http.messages import codec
-from . import placement_names, resource_classes, trait_names, traits
+from . import placement_names, resource_classes, traits
+from .values import trait_names
 
 _Content = TypeVar('_Content')
 _Operation_co = TypeVar(

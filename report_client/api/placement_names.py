@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from .. import errors
 from ..http import placement
-from . import trait_names
+from .values import trait_names
 
 
 class PlacementNames(abc.ABC):

@@ -18,13 +18,8 @@ from compute_agent.tree import names, provider
 
 from .. import errors
 from ..http.messages import codec, codec_writes, list_stream, paths
-from . import (
-    provider_contents,
-    provider_details,
-    provider_query,
-    resource_classes,
-    traits,
-)
+from . import provider_contents, provider_details, resource_classes, traits
+from .values import provider_query
 
 FEW = 10  # words for which the list is not read as a whole
 

@@ -13,7 +13,8 @@ from compute_agent.tree import names
 
 from .. import errors
 from ..http.messages import codec, codec_writes, list_stream, paths
-from . import placement_names, trait_names
+from . import placement_names
+from .values import trait_names
 
 
 class ResourceClasses(placement_names.PlacementNames):

@@ -16,14 +16,8 @@ from compute_agent.tree import assertion
 from .. import errors
 from ..http import placement
 from ..http.messages import codec, codec_allocations, paths
-from . import (
-    provider_query,
-    providers,
-    resource_classes,
-    trait_names,
-    trait_query,
-    traits,
-)
+from . import providers, resource_classes, traits
+from .values import provider_query, trait_names, trait_query
 
 _ATTEMPTS = 3  # to read a provider at one generation
 

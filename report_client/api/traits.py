@@ -16,7 +16,8 @@ from compute_agent.tree import names
 
 from .. import errors
 from ..http.messages import codec, codec_writes, paths
-from . import placement_names, trait_names
+from . import placement_names
+from .values import trait_names
 
 _SHOWN = 5  # providers that a message names
 

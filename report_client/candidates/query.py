@@ -20,7 +20,7 @@ import os_resource_classes
 from compute_agent import errors, extra_specs
 from compute_agent.tree import inventory, names
 
-from ..api import provider_query, trait_names, trait_query
+from ..api.values import provider_query, trait_names, trait_query
 from ..http.messages import codec
 
 CANDIDATES = '/allocation_candidates'

@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable, Mapping
 
 from report_client import errors as placement_errors
-from report_client.api import survey, trait_names
+from report_client.api import survey
+from report_client.api.values import trait_names
 from report_client.http.messages import codec
 
 from ... import parallel

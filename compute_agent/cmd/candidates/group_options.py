@@ -13,7 +13,7 @@ import sys
 import typing
 from collections.abc import Callable, Iterator, Sequence
 
-from report_client.api import provider_query, trait_query
+from report_client.api.values import provider_query, trait_query
 from report_client.candidates import query
 from report_client.candidates.query import Group
 

@@ -9,7 +9,7 @@ and for named groups.
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 
-from report_client.api import trait_query
+from report_client.api.values import trait_query
 from report_client.candidates import flavor, query
 
 from ... import extra_specs

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from oslo_config import cfg
 
 from report_client import errors
-from report_client.api import trait_names, traits
+from report_client.api import traits
+from report_client.api.values import trait_names
 from report_client.http.messages import codec
 
 from ... import error_text

@@ -7,8 +7,9 @@ import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from report_client import errors as placement_errors
-from report_client.api import provider_details, provider_query, trait_query
+from report_client.api import provider_details
 from report_client.api import providers as providers_api
+from report_client.api.values import provider_query, trait_query
 from report_client.http.messages import codec
 
 from ... import errors

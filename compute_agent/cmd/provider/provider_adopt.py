@@ -12,8 +12,8 @@ import dataclasses
 import typing
 from collections.abc import Callable, Sequence
 
-from report_client.api import provider_query
 from report_client.api import providers as providers_api
+from report_client.api.values import provider_query
 from report_client.http.messages import codec
 
 from ...identity import compute_id, host_adoption

@@ -9,8 +9,9 @@ import typing
 from collections.abc import Iterable, Mapping, Sequence
 
 from report_client import errors as placement_errors
-from report_client.api import content_kinds, provider_contents, trait_names
+from report_client.api import content_kinds, provider_contents
 from report_client.api import providers as providers_api
+from report_client.api.values import trait_names
 from report_client.http.messages import codec
 from report_client.plan import history_entries, render
 

@@ -11,8 +11,9 @@ import re
 import typing
 from collections.abc import Collection, Iterable, Sequence
 
-from report_client.api import content_kinds, trait_names
+from report_client.api import content_kinds
 from report_client.api import providers as providers_api
+from report_client.api.values import trait_names
 from report_client.http.messages import codec
 
 from ... import error_text, errors

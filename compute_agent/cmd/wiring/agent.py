@@ -17,7 +17,8 @@ from typing import TypeAlias
 from oslo_config import cfg
 
 from report_client import client
-from report_client.api import provider_query, providers
+from report_client.api import providers
+from report_client.api.values import provider_query
 from report_client.http import placement as placement_api
 
 from ... import errors

@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 from compute_agent.tree import names
 
 from ... import errors
-from .. import answer, candidates, query
+from .. import candidates, query
 from ..query import Group, Request, TraitQuery
-from . import neighbourhood
+from ..values import answer, neighbourhood
 
 # One way more than before is enough evidence; the least limit is larger, so
 # that the same request also judges later answers.

@@ -11,9 +11,10 @@ from typing import TypeVar
 
 from .. import candidates
 from ..query import Request
-from . import oracle, requirements
-from .neighbourhood import NearProvider, Neighbourhood
-from .requirements import Kind, Requirement
+from ..values import requirements
+from ..values.neighbourhood import NearProvider, Neighbourhood
+from ..values.requirements import Kind, Requirement
+from . import oracle
 
 _Judge = Callable[[Request], bool | None]
 _Part = TypeVar('_Part')

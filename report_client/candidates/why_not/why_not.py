@@ -14,12 +14,13 @@ from compute_agent import errors as agent_errors
 from compute_agent.tree import provider
 
 from ... import errors
-from ...api import provider_query
+from ...api.values import provider_query
 from ...http import placement
 from ...http.messages import codec, paths
 from ...observe import reader
 from .. import candidates, query
-from . import neighbourhood, requirements, search, wording
+from ..values import neighbourhood, requirements, wording
+from . import search
 
 Requirement = requirements.Requirement
 Request = query.Request

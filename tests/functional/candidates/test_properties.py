@@ -19,7 +19,7 @@ from small_cloud import SHARES, Made, build
 
 from compute_agent import errors as agent_errors
 from report_client import errors
-from report_client.api.provider_query import MemberOf
+from report_client.api.values.provider_query import MemberOf
 from report_client.candidates import candidates
 from report_client.candidates.query import (
     Group,
@@ -27,12 +27,9 @@ from report_client.candidates.query import (
     TraitQuery,
     merge_groups,
 )
-from report_client.candidates.why_not import (
-    requirements,
-    search,
-    why_not,
-)
-from report_client.candidates.why_not.requirements import Kind
+from report_client.candidates.values import requirements
+from report_client.candidates.values.requirements import Kind
+from report_client.candidates.why_not import search, why_not
 from report_client.http.messages import codec, paths
 
 pytestmark = pytest.mark.long

@@ -9,7 +9,7 @@ from small_cloud import AGGREGATE, RACK, SHARES, Made, build, uuid
 
 from compute_agent import errors as agent_errors
 from report_client import errors
-from report_client.api.provider_query import MemberOf
+from report_client.api.values.provider_query import MemberOf
 from report_client.candidates.query import Group, Request, TraitQuery
 from report_client.candidates.why_not import why_not
 

@@ -18,7 +18,7 @@ from small_cloud import Made, build, uuid
 from compute_agent import errors as agent_errors
 from compute_agent import extra_specs
 from report_client import errors
-from report_client.api import provider_query, trait_query
+from report_client.api.values import provider_query, trait_query
 from report_client.candidates import candidates, flavor
 from report_client.candidates.query import Group, Request
 

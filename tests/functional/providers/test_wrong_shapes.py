@@ -7,9 +7,9 @@ It is the project's own error, in one line, before any request.
 import pytest
 
 from compute_agent import errors
-from report_client.api import trait_query
 from report_client.api.resource_classes import ResourceClasses
 from report_client.api.traits import Traits
+from report_client.api.values import trait_query
 from report_client.http.messages import codec
 
 UUID = '11111111-1111-4111-8111-111111111111'

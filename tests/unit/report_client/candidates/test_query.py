@@ -4,7 +4,7 @@
 import pytest
 
 from compute_agent import errors
-from report_client.api.provider_query import MemberOf
+from report_client.api.values.provider_query import MemberOf
 from report_client.candidates.query import (
     Group,
     Request,

@@ -4,13 +4,13 @@
 import pytest
 
 from compute_agent.tree import inventory, names, provider
-from report_client.candidates.answer import Allocation, Answer, Summary
 from report_client.candidates.query import Group, Request, TraitQuery
-from report_client.candidates.why_not import oracle
-from report_client.candidates.why_not.neighbourhood import (
+from report_client.candidates.values.answer import Allocation, Answer, Summary
+from report_client.candidates.values.neighbourhood import (
     NearProvider,
     Neighbourhood,
 )
+from report_client.candidates.why_not import oracle
 
 SHARES = names.MISC_SHARES_VIA_AGGREGATE
 ROOT, OTHER = (f'{n * 8}-1111-4111-8111-111111111111' for n in 'ab')

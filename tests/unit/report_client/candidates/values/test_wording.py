@@ -4,14 +4,14 @@
 import pytest
 
 from compute_agent.tree import inventory, names, provider
-from report_client.candidates.answer import Allocation, Answer, Summary
-from report_client.candidates.why_not import search
-from report_client.candidates.why_not.neighbourhood import (
+from report_client.candidates.values.answer import Allocation, Answer, Summary
+from report_client.candidates.values.neighbourhood import (
     NearProvider,
     Neighbourhood,
 )
-from report_client.candidates.why_not.requirements import Kind, Requirement
-from report_client.candidates.why_not.wording import Wording
+from report_client.candidates.values.requirements import Kind, Requirement
+from report_client.candidates.values.wording import Wording
+from report_client.candidates.why_not import search
 
 SHARES = names.MISC_SHARES_VIA_AGGREGATE
 

@@ -4,7 +4,7 @@
 import pytest
 
 from compute_agent import errors
-from report_client.api import provider_query, trait_query
+from report_client.api.values import provider_query, trait_query
 from report_client.candidates import query
 
 A = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'

@@ -15,7 +15,7 @@ from typing import Self
 from compute_agent import error_text, errors
 from compute_agent.tree import inventory, names
 
-from ..http.messages import codec, paths
+from ...http.messages import codec, paths
 from . import trait_query
 
 ANY_OF = trait_query.ANY_OF

@@ -12,7 +12,7 @@ from typing import Any
 
 from compute_agent import error_text
 
-from .. import errors
+from ... import errors
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

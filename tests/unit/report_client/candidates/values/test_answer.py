@@ -6,8 +6,8 @@ import copy
 import pytest
 
 from report_client import errors
-from report_client.candidates import answer as candidates_answer
-from report_client.candidates.answer import Allocation, Offer, Summary
+from report_client.candidates.values import answer as candidates_answer
+from report_client.candidates.values.answer import Allocation, Offer, Summary
 
 NODE, DISK = 'node', 'disk'
 BODY = {

@@ -10,7 +10,7 @@ import dataclasses
 import enum
 from collections.abc import Collection, Iterable, Iterator
 
-from ...api import provider_query, trait_query
+from ...api.values import provider_query, trait_query
 from .. import query
 from ..query import Group, Request
 

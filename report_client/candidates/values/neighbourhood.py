@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from compute_agent.tree import inventory, names, provider
 
-from .. import answer
+from . import answer
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

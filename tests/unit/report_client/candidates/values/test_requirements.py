@@ -8,15 +8,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from compute_agent import errors
-from report_client.api.provider_query import MemberOf
+from report_client.api.values.provider_query import MemberOf
 from report_client.candidates.query import (
     Group,
     Request,
     TraitQuery,
     merge_groups,
 )
-from report_client.candidates.why_not import requirements
-from report_client.candidates.why_not.requirements import Kind, Requirement
+from report_client.candidates.values import requirements
+from report_client.candidates.values.requirements import Kind, Requirement
 
 A, B = (f'{n * 8}-1111-4111-8111-111111111111' for n in 'ab')
 WHOLE = Request(

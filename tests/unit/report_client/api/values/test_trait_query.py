@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compute_agent import errors
-from report_client.api import trait_query
+from report_client.api.values import trait_query
 
 TraitQuery = trait_query.TraitQuery
 NAMES = ('A', 'B', 'CUSTOM_C', 'HW_CPU_X86_AVX2', 'X1')

@@ -5,7 +5,7 @@ import os_traits
 import pytest
 
 from compute_agent import errors
-from report_client.api import trait_names
+from report_client.api.values import trait_names
 
 
 def test_the_standard_traits_are_those_of_os_traits():
