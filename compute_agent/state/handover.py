@@ -2,7 +2,7 @@
 """Everything recorded of a node: shown, exported, imported or forgotten.
 
 A node that moves to another agent takes its record along, so each of these is
-one transaction over all tables that know the node. ``cmd/state/`` calls it.
+one transaction over all tables that know the node. ``cmd/state.py`` calls it.
 """
 
 import dataclasses

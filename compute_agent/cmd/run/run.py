@@ -16,10 +16,10 @@ from ... import errors
 from ...cycle import garbage, service
 from ...cycle.node import node_result
 from ...state.database import lock
+from .. import tree
 from ..app import command, configuration, plain_text, signals
 from ..control import daemon
 from ..plan import masks
-from ..tree import tree_view
 from ..wiring import agent_settings, placement
 from ..wiring.agent import DAEMON, Agent, NodeResult, open_agent
 from . import cycles, daemon_history, lifetime, monitors
@@ -200,7 +200,7 @@ class _FirstTree:
             observed = seen[node.uuid]
             if isinstance(observed, errors.AgentError):
                 continue
-            view = tree_view.text(node, observed.providers, self._out)
+            view = tree.drawn(node, observed.providers, self._out)
             self._out.write(f'{view}\n')
         undone = sum(r.status is not node_result.Status.DONE for r in results)
         state = (

@@ -5,7 +5,7 @@ Pure: no I/O, configuration, logging or clock. A node that moves (to another
 shard, or to another host's agent) leaves its record behind: which providers
 were created for it, which names were added, and which sources claimed them.
 This module defines that record and its data form, which any agent of the same
-or a newer version can read. Used by ``handover.py`` and ``cmd/state/``.
+or a newer version can read. Used by ``handover.py`` and ``cmd/state.py``.
 
 Each description in the JSON schema completes "write ..." in an error message.
 Names and uuids are checked by placement's rules.

@@ -5,7 +5,7 @@ import contextlib
 
 import pytest
 
-from compute_agent.cmd.drift import reading
+from compute_agent.cmd import drift as drift_command
 from compute_agent.plan import intents
 from compute_agent.state import state
 from drivers.fake import driver as fake
@@ -130,7 +130,7 @@ def test_no_driver_is_asked_and_nothing_is_written(synced, monkeypatch):
 
 
 def test_a_write_in_progress_is_no_drift(synced, monkeypatch):
-    monkeypatch.setattr(reading, 'PAUSE', 0)
+    monkeypatch.setattr(drift_command, 'PAUSE', 0)
     creation = intents.Intent(
         node_uuid=ROOT, uuid=ROOT, kind=None, generation=9
     )
