@@ -27,7 +27,7 @@ from ..http.messages import codec, codec_writes, paths
 from ..observe import store
 from ..observe.observer import Observer
 from ..observe.verify import Verifier
-from ..plan import history_entries, render
+from ..plan import render
 from ..plan.progress import Progress, Step
 
 LOG = logging.getLogger(__name__)
@@ -219,7 +219,7 @@ class Executor:
             progress.dropped(),
             readings=progress.readings(self._clock()),
             gone=progress.gone(),
-            entries=history_entries.of(progress),
+            entries=progress.history_entries(),
         )
 
 

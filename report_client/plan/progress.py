@@ -14,6 +14,7 @@ import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from compute_agent import errors
+from compute_agent.plan.history_entry import Entry, Result
 from compute_agent.plan.intents import Intent
 from compute_agent.plan.operations import operations as ops
 from compute_agent.plan.operations import write
@@ -278,6 +279,23 @@ class Progress:
             if step.unsure and not step.failed
         ]
 
+    def history_entries(self) -> list[Entry]:
+        """Return the history's entries about the operations that were sent."""
+        refused = [operation for operation, _ in self.reasons]
+        end = str(self.ended_by or '')
+        found = [
+            entry
+            for operation in self.applied()
+            for entry in render.history_entries(operation)
+        ]
+        for operation, why in self.reasons:
+            found += _marked(operation, Result.REFUSED, why)
+        for operation in self.unanswered():
+            if operation not in refused:
+                found += _marked(operation, Result.UNCONFIRMED, end)
+        uuid = self.node_uuid
+        return [dataclasses.replace(entry, node_uuid=uuid) for entry in found]
+
     def readings(self, now: float) -> list[provider.Reading]:
         """Return the changed providers as they are now, which saves a read.
 
@@ -370,3 +388,12 @@ class _Expected:
             names=names,
             added=advance.added,
         )
+
+
+def _marked(
+    operation: ops.Operation, result: Result, why: str
+) -> Iterator[Entry]:
+    """Yield the entries about an operation with another result."""
+    for entry in render.history_entries(operation):
+        text = why or entry.text
+        yield dataclasses.replace(entry, result=result, text=text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans and operations as text for people and as data for programs.
+"""Plans and operations as text, as data, and as entries of the history.
 
 Pure: no I/O, configuration, logging or clock. One operation is one line. Its
 marks mean: + added, - removed, ~ changed, ! another writer's. The cause of a
@@ -14,6 +14,7 @@ from typing import Any, assert_never
 from compute_agent import error_text
 from compute_agent.plan import allocations as alloc
 from compute_agent.plan import removal
+from compute_agent.plan.history_entry import OF_KIND, Entry, What
 from compute_agent.plan.operations import operations as ops
 from compute_agent.plan.plan import Plan
 from compute_agent.tree import inventory, provider
@@ -135,7 +136,7 @@ def _parts(  # noqa: PLR0911 (a case for each kind)
             return f'create provider {_provider(operation)}{below}', []
         case ops.UpdateProvider():
             old = _title(operation.old_name, operation.uuid)
-            return f'update provider {old}', moves(operation)
+            return f'update provider {old}', _moves(operation)
         case ops.DeleteProvider():
             head = f'delete provider {_provider(operation)}'
             return head, [_cause(operation.cause)] if operation.cause else []
@@ -155,6 +156,45 @@ def _parts(  # noqa: PLR0911 (a case for each kind)
             assert_never(operation)
 
 
+def history_entries(operation: ops.Operation) -> Iterator[Entry]:
+    """Yield the history's entries about an operation that was carried out."""
+    match operation:
+        case ops.CreateTrait(name=name):
+            yield Entry(what=What.NEW_TRAIT, text=name)
+        case ops.CreateResourceClass(name=name):
+            yield Entry(what=What.NEW_CLASS, text=name)
+        case ops.CreateProvider(parent_uuid=parent):
+            below = f'below {parent}' if parent else ''
+            yield _about(operation, What.CREATED, below)
+        case ops.UpdateProvider():
+            yield _about(operation, What.MOVED, ', '.join(_moves(operation)))
+        case ops.DeleteProvider():
+            yield _about(operation, What.DELETED)
+        case ops.SetTraits() | ops.SetAggregates() | ops.SetInventories():
+            yield _about(operation, OF_KIND[operation.kind])
+        case ops.Reshape():
+            for one in operation.inventories:
+                yield _about(
+                    one, What.INVENTORIES, 'moved with its allocations'
+                )
+        case _:
+            assert_never(operation)
+
+
+def _about(
+    operation: ops.ProviderOperation, what: What, text: str = ''
+) -> Entry:
+    """Return the entry about a provider; a creation changes no names."""
+    changes = () if what is What.CREATED else tuple(operation.changes())
+    return Entry(
+        what=what,
+        uuid=operation.uuid,
+        provider=operation.name,
+        changes=changes,
+        text=text,
+    )
+
+
 def _provider(operation: ops.ProviderOperation) -> str:
     return _title(operation.name, operation.uuid)
 
@@ -163,7 +203,7 @@ def _title(name: str, uuid: str) -> str:
     return provider.title(name, uuid)
 
 
-def moves(operation: ops.UpdateProvider) -> list[str]:
+def _moves(operation: ops.UpdateProvider) -> list[str]:
     """Return the new name and the new place of a provider, as far as new."""
     changes = []
     if operation.name != operation.old_name:

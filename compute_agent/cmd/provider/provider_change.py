@@ -13,7 +13,7 @@ from report_client.api import content_kinds, provider_contents
 from report_client.api import providers as providers_api
 from report_client.api.values import trait_names
 from report_client.http.messages import codec
-from report_client.plan import history_entries, render
+from report_client.plan import render
 
 from ... import errors
 from ...plan.history_entry import Entry
@@ -93,7 +93,7 @@ class ProviderChange(ProviderItem):
         """Change the provider; return the operation that did it."""
         done = self.change(self._service, parsed_args.found, parsed_args)
         if done.is_change:
-            entries = history_entries.entries(done.operation)
+            entries = render.history_entries(done.operation)
             tell(self, parsed_args.found, entries)
         asked = parsed_args.generation is not None
         data, text = told(done, with_generation=asked)
