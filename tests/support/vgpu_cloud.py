@@ -198,18 +198,3 @@ def reshapes(
     placement: testing.Placement,
 ) -> list[in_process.Request]:
     return [r for r in placement.requests if str(r) == RESHAPE]
-
-
-def meddle(
-    placement: testing.Placement,
-    act: collections.abc.Callable[[], object],
-    when: str = RESHAPE,
-) -> None:
-    """Let another writer act once, just before that request."""
-    left = [act]
-
-    def hook(request: in_process.Request) -> None:
-        if left and str(request) == when:
-            left.pop()()
-
-    placement.before_request(hook)

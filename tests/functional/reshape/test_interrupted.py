@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 import requests
-from agents import NODE
+from agents import NODE, meddle
 from vgpu_cloud import (
     ALONE,
     ELSEWHERE,
@@ -24,7 +24,6 @@ from vgpu_cloud import (
     allocated,
     build,
     check,
-    meddle,
     reshapes,
 )
 
@@ -46,7 +45,7 @@ Status = resource_tracker.Status
 def test_what_is_allocated_before_it_is_sent_moves_as_well(
     placement, agent_factory, operator, vgpus_in_use, parts
 ):
-    meddle(placement, lambda: allocate(placement, LATE, parts))
+    meddle(placement, lambda: allocate(placement, LATE, parts), RESHAPE)
     agent_factory(Mover(), state=vgpus_in_use).done()
     check(placement, operator)
     assert [r.status for r in reshapes(placement)] == [409, 204]
@@ -67,7 +66,7 @@ def test_a_consumer_that_gets_more_elsewhere_keeps_it(
             del part['generation']
         placement.put(f'/allocations/{WITH_DISK}', body)
 
-    meddle(placement, more)
+    meddle(placement, more, RESHAPE)
     agent_factory(Mover(), state=vgpus_in_use).done()
     now = allocated(placement, WITH_DISK)[WITH_DISK]
     assert now == {**MOVED[WITH_DISK], SHARE: {'DISK_GB': 20}}
@@ -105,7 +104,7 @@ def test_a_provider_that_moves_while_the_allocations_are_read_is_read_again(
 def test_a_child_that_is_deleted_by_then_is_made_again(
     placement, agent_factory, operator, vgpus_in_use
 ):
-    meddle(placement, lambda: operator.delete(GPU1))
+    meddle(placement, lambda: operator.delete(GPU1), RESHAPE)
     agent_factory(Mover(), state=vgpus_in_use).done()
     check(placement, operator)
     assert [r.status for r in reshapes(placement)] == [400, 204]
