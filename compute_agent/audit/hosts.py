@@ -102,7 +102,10 @@ class Hosts:
         self._names = Index({*nova.hypervisors.values(), *nova.services})
 
     def verdict(self, root: cloud.ListedProvider) -> Verdict:
-        """Return the state of a root's host, by all that was read."""
+        """Return whether a root's host is alive, gone, unknown or no host.
+
+        By nova's answers and the age of the root's last change.
+        """
         found = self.by_name(root)
         if found.life is not Life.GONE:
             return found

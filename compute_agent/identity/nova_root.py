@@ -153,9 +153,9 @@ def missing(name: str) -> str:
 
 
 def check_marked(root: provider.Provider) -> None:
-    """Refuse a root while nova-compute is in its first pass.
+    """Refuse a root that nova-compute has not given COMPUTE_NODE yet.
 
-    A write in between would meet nova-compute's own.
+    nova-compute may be in its first pass, whose writes ours would meet.
 
     :raises errors.NotYet: nova-compute has not marked it
     """

@@ -9,8 +9,8 @@ contended, however many cycles lie in between: nova-compute undoes a change
 only every few minutes. The item is then left out of the plans for an hour and
 tried once. If that try is undone within a day, the item is left out for
 another hour, without a write. The resource tracker keeps the memory;
-``contended.py`` leaves the items out of plans; ``state/undos.py`` keeps what
-was undone over restarts.
+``contended.py`` leaves the items out of plans; ``state/undos.py`` keeps,
+across restarts, what was undone.
 
 A driver can undo the agent's writes, too, if it decides by the names in
 placement and contradicts itself: it reports a name only while the provider

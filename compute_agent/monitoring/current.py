@@ -123,7 +123,7 @@ class Current(registry.Collector):
     def _planned(self, results: Sequence[NodeResult]) -> dict[str, Planned]:
         """Return what the last plan of each node left, by uuid.
 
-        An outage plans nothing, so what waited before it still waits.
+        A node without a plan in this cycle keeps what its last plan left waiting.
         """
         last = self._nodes.planned
         return {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The causes of removals of names and of deletions of providers.
 
-Pure: no I/O, configuration, logging or clock. ``ownership/claims.py`` and
-``ownership/resolve.py`` find the cause; the operations of the report client
-carry it, and plan, log and ``explain`` print it.
+Pure: no I/O, configuration, logging or clock. ``ownership/claims.py``,
+``ownership/resolve.py``, ``cycle/planning/decide.py`` and ``diff/reshape.py``
+find the cause; the operations carry it, and plan, log and ``explain`` print it.
 """
 
 import dataclasses

@@ -214,7 +214,7 @@ class _Gathered:
     def pytest_collection_modifyitems(
         self, session: pytest.Session, items: list[pytest.Item]
     ) -> None:
-        """Run the rules of the contract class."""
+        """Replace what pytest collected by the rules of the contract class."""
         items[:] = pytest_plugin.rules(session, self._contract)
         self._all = len(items)
 

@@ -75,9 +75,9 @@ def settle(conf: cfg.ConfigOpts, group: str) -> Account:
 
 
 def _find_section(conf: cfg.ConfigOpts, group: str) -> None:
-    """Register the options of a section that the group's options name.
+    """Register the options of the section that ``auth_section`` gives.
 
-    Its name is known only after the files were read.
+    The section's name is known only after the files were read.
     """
     if conf[group].auth_section:
         from keystoneauth1 import loading  # noqa: PLC0415 (slow)

@@ -139,6 +139,6 @@ class LastObservations:
         return finished
 
     def keep_only(self, node_uuids: Collection[str]) -> None:
-        """Forget the observations of other nodes."""
+        """Forget the observations of all nodes but these."""
         for uuid in self._last.keys() - set(node_uuids):
             del self._last[uuid]

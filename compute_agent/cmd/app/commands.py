@@ -16,6 +16,11 @@ from cliff import help as cliff_help
 
 NAMESPACE = 'compute_agent.commands'
 
+# cliff 4.9 has no name for it.
+Entry: typing.TypeAlias = (
+    commandmanager.EntryPointWrapper | importlib.metadata.EntryPoint
+)
+
 #: The first line of each command's docstring, without the full stop.
 SUMMARIES = {
     'approve': (
@@ -144,9 +149,7 @@ class Commands(commandmanager.CommandManager):
         for point in importlib.metadata.entry_points(group=namespace):
             self.commands[point.name.replace('_', ' ')] = point
 
-    def __iter__(
-        self,
-    ) -> Iterator[tuple[str, commandmanager.EntryPointT]]:
+    def __iter__(self) -> Iterator[tuple[str, Entry]]:
         """Yield each command for a list: its name and a class with a summary.
 
         ``find_command`` returns the class that runs.
@@ -155,9 +158,7 @@ class Commands(commandmanager.CommandManager):
             yield name, _listed(name, point)
 
 
-def _listed(
-    name: str, point: commandmanager.EntryPointT
-) -> commandmanager.EntryPointT:
+def _listed(name: str, point: Entry) -> Entry:
     """Return a stand-in for a command that is in the table, else the command.
 
     A command of cliff, or of another distribution, need not be in the table.

@@ -55,7 +55,7 @@ class NamedProviders(providers.Providers):
         return self._settled(self.find_in_placement(words))
 
     def title(self, uuid: str) -> str:
-        """Return the recorded name of a node for people, '' if it has none."""
+        """Return the title of a recorded node, '' if none has this uuid."""
         return next((n.title for n in self._recorded if n.uuid == uuid), '')
 
     def _settled(

@@ -117,7 +117,7 @@ class Health:
 
     @property
     def is_alive(self) -> bool:
-        """False if a cycle hangs: another start may help."""
+        """False if a cycle hangs; a restart may help."""
         return self.state is not State.HANG
 
     @property

@@ -39,7 +39,7 @@ def integer(text: str) -> int:
 
 
 def number(text: str) -> float:
-    """Return the number at the beginning, for example of ``16.0 GT/s``."""
+    """Return the number with which a text begins: 16.0 for ``16.0 GT/s``."""
     match = _NUMBER.match(text)
     if match is None:
         raise ValueError(f'{text[:40]!r} does not begin with a number')

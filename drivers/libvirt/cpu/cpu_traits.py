@@ -3,8 +3,8 @@
 
 Pure: no I/O, configuration, logging or clock. There is one table of HW_CPU_* traits
 for each family of processors, and one column for each source, because the three
-sources spell the same bit in three ways. Every HW_CPU_* name of os-traits is in
-a row or, with the reason, in ``NOT_REPORTABLE``; every HW_ARCH_* name is in
+sources spell the same bit in three ways. Every HW_CPU_* name of os-traits has
+a row, or an entry with the reason in ``NOT_REPORTABLE``; every HW_ARCH_* name is in
 ``ARCH_TRAITS`` with the kernel's names of the machine (``uname -m``). Tests
 check both. ``findings.py`` reads the tables.
 """

@@ -55,7 +55,7 @@ def names_on_host(answer: str) -> frozenset[str]:
     """Return the names of the host's namespaces, from the answer of ndctl.
 
     A namespace without a name cannot be configured. ndctl prints nothing if
-    there are none, and a single one without brackets in old releases.
+    the host has none; old releases print a single one as an object, not a list.
 
     :raises errors.DriverError: the answer cannot be read
     """

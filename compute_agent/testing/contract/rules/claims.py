@@ -237,7 +237,10 @@ def _amount(given: int | Mapping[str, float]) -> int:
 
 
 def _amounts(held: Held) -> _Amounts:
-    """Return consumer → class → amount, wherever it is allocated."""
+    """Return consumer → class → amount, summed over all providers.
+
+    PCPU counts as VCPU, which a reshape may turn into it.
+    """
     found: dict[str, dict[str, int]] = {}
     for row in held.values():
         for consumer, resources in (row.get('allocations') or {}).items():
