@@ -83,6 +83,8 @@ class Recorder(virt.ComputeDriver):
     :ivar raised: call → the exceptions that the agent saw, oldest first
     :ivar gives_facts: True if the agent gets the driver's facts, and asks for
         no description while they are equal; False if it gets None
+    :ivar counted_as: a resource class → the class as which its amounts count,
+        by any description since this recorder was made
     """
 
     def __init__(self, driver: virt.ComputeDriver) -> None:
@@ -91,6 +93,7 @@ class Recorder(virt.ComputeDriver):
         self.facts_of: dict[str, object] = {}
         self.gives_facts = False
         self.raised: list[tuple[str, Exception]] = []
+        self.counted_as: dict[str, str] = {}
 
     @classmethod
     def of(cls, driver: virt.ComputeDriver) -> 'Recorder':
@@ -110,7 +113,7 @@ class Recorder(virt.ComputeDriver):
         raise errors.ConfigError(f'a trial makes this driver, not {conf}')
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Forget the descriptions, facts and exceptions."""
         self.said.clear()
         self.facts_of.clear()
         self.raised.clear()
@@ -179,6 +182,7 @@ class Recorder(virt.ComputeDriver):
         with self._recording(f'update_provider_tree(…, {nodename!r})'):
             self.driver.update_provider_tree(provider_tree, nodename, *given)
         self.said[nodename] = Said.of(provider_tree)
+        self.counted_as |= provider_tree.counted_as
 
     def get_inventory(self, nodename: str) -> Mapping[str, inventory.Record]:
         """Pass it on."""

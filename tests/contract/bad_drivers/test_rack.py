@@ -5,6 +5,8 @@ import pytest
 import rack
 
 from compute_agent import testing
+from compute_agent.testing.contract import runner
+from compute_agent.testing.contract.rules import catalogue
 
 
 class TestRack(testing.DriverContract):
@@ -14,3 +16,51 @@ class TestRack(testing.DriverContract):
     @pytest.fixture
     def world(self):
         return rack.world()
+
+
+class CountingRack(rack.Rack):
+    """Its cards offer another class, which counts as that of the rack."""
+
+    counts = True
+
+    def add_card(self, tree, node, entry):
+        super().add_card(tree, node, entry)
+        tree.declare_inventory(
+            self.card_name(node, entry['card']),
+            {'CUSTOM_VGPU': {'total': self.functions(entry)}},
+        )
+
+    def move(self, tree, node, allocations):
+        super().move(tree, node, allocations)
+        if self.counts:
+            tree.count_as('CUSTOM_VGPU', 'VGPU')
+        for consumer in allocations.values():
+            for given in consumer['allocations'].values():
+                resources = given['resources']
+                if 'VGPU' in resources:
+                    resources['CUSTOM_VGPU'] = resources.pop('VGPU')
+
+
+class SilentRack(CountingRack):
+    """Says nothing of how the classes count."""
+
+    counts = False
+
+
+@pytest.mark.parametrize(
+    ('driver_class', 'status'),
+    [
+        (CountingRack, runner.Status.PASSED),
+        (SilentRack, runner.Status.FAILED),
+    ],
+)
+def test_a_class_that_counts_as_another_may_take_its_amounts(
+    driver_class, status
+):
+    outcome = runner.check(
+        catalogue.BY_NUMBER['CA031'],
+        driver_class,
+        rack.world(),
+        rack.CAPABILITIES,
+    )
+    assert outcome.status is status, outcome.reason

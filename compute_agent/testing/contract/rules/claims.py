@@ -118,7 +118,10 @@ def reshape_keeps_allocations(trial: Trial) -> None:
             'raise ReshapeNeeded, and move each amount to a provider of the '
             'same tree',
         )
-    _check_amounts(_amounts(before), _amounts(trial.held()))
+    counted_as = trial.recorder.counted_as
+    _check_amounts(
+        _amounts(before, counted_as), _amounts(trial.held(), counted_as)
+    )
     if _places(trial.held()) == _places(before):
         raise Broken(
             _RESHAPING,
@@ -236,17 +239,17 @@ def _amount(given: int | Mapping[str, float]) -> int:
     return amount if fits else 0
 
 
-def _amounts(held: Held) -> _Amounts:
+def _amounts(held: Held, counted_as: Mapping[str, str]) -> _Amounts:
     """Return consumer → class → amount, summed over all providers.
 
-    PCPU counts as VCPU, which a reshape may turn into it.
+    :param counted_as: a resource class → the class as which its amounts count
     """
     found: dict[str, dict[str, int]] = {}
     for row in held.values():
         for consumer, resources in (row.get('allocations') or {}).items():
             sums = found.setdefault(consumer, {})
             for rc, amount in resources.items():
-                same = 'VCPU' if rc == 'PCPU' else rc
+                same = counted_as.get(rc, rc)
                 sums[same] = sums.get(same, 0) + amount
     return found
 
