@@ -329,7 +329,7 @@ def test_a_name_that_was_not_restored_is_not_undone_again(
 
 
 def away(*_):
-    raise errors.Conflict('another writer')
+    raise errors.Refused('another writer')
 
 
 def test_traits_of_a_bare_metal_node_are_a_sign(
