@@ -11,7 +11,6 @@ import typing
 from collections.abc import Iterator
 
 from ... import errors
-from ...testing import checking
 from ...virt import driver as virt
 from ...virt import loader
 from ..app import configuration, listing, progress
@@ -91,6 +90,8 @@ class DriverCheck(listing.Listing):
         )
 
     def _checked(self, name: str) -> dict[str, typing.Any]:
+        from ...testing import checking  # noqa: PLC0415 (needs pytest)
+
         conf = configuration.load(self.app.global_options, local=True)
 
         def make() -> virt.ComputeDriver:

@@ -447,6 +447,15 @@ def test_without_the_extra_the_line_says_what_to_install(run):
     assert "needs pytest: pip install 'compute-agent[testing]'" in said
 
 
+@pytest.mark.parametrize(
+    'words', [('driver', 'check', '--help'), ['complete']]
+)
+def test_without_the_extra_the_program_still_tells_of_itself(run, words):
+    done = run(*words, before="sys.modules['pytest'] = None; ")
+    assert (done.returncode, done.stderr) == (0, '')
+    assert 'allow-untried' in done.stdout
+
+
 def test_an_order_that_depends_on_the_hash_seed_is_found(run):
     done = run('--compute-driver=ragged', '-k', 'CA016', program=PYTEST)
     assert done.returncode == 1, done.stdout
