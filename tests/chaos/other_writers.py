@@ -79,7 +79,8 @@ class OtherWriters:
 
     def _release(self, consumer: str) -> None:
         path = f'/allocations/{consumer}'
-        self._writer.guarded(lambda: self._writer.ask('DELETE', path))
+        answer = self._writer.guarded(lambda: self._writer.ask('DELETE', path))
+        assert answer.status_code in {204, 404}, answer.text
 
     def _trait(self, at: str) -> None:
         if self._writer.put_name(at, 'traits', TRAIT).ok:
