@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from report_client.api.values import trait_names
 
 from .. import errors
+from ..cycle.node.node_result import NodeResult
 from ..ownership.explanations import explain
 from ..plan.change import Change
 from ..tree import assertion
@@ -18,7 +19,7 @@ from ..virt import finding
 from ..virt.drivers import NamedDriver
 from . import probe
 from .app import command
-from .wiring.agent import Agent, NodeResult, open_agent
+from .wiring.agent import Agent, open_agent
 
 
 class Explain(command.Report):

@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from report_client.plan import render
 
 from .. import errors
+from ..cycle.node.node_result import NodeResult
 from ..state.database import lock
 from ..tree import node
 from ..tree.node import Node
 from .app import command, confirm
 from .plan import plan_view
 from .wiring import agent_settings
-from .wiring.agent import Agent, NodeResult, open_agent
+from .wiring.agent import Agent, open_agent
 
 _STOP = (
     'stop the daemon first, because it would add everything again in its next '

@@ -12,11 +12,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from prometheus_client import metrics_core, registry
 
-from ..cycle.node.node_result import Status
+from ..cycle.node.node_result import NodeResult, Status
 from ..limits import approval, contention
 from .values import declared_metrics, health
 from .values.declared_metrics import Family
-from .values.health import Cycles, NodeResult
+from .values.health import Cycles
 
 Gauge = metrics_core.GaugeMetricFamily
 

@@ -16,12 +16,13 @@ from typing import Any, TypeVar
 import prometheus_client
 
 from .. import errors
+from ..cycle.node.node_result import NodeResult
 from ..transport.watched import Sent
 from ..virt.driver_calls import Call
 from . import current
 from .values import declared_metrics, routes, tally
 from .values.declared_metrics import NAMESPACE, Family
-from .values.health import Cycles, NodeResult
+from .values.health import Cycles
 
 _M = TypeVar('_M', bound=prometheus_client.metrics.MetricWrapperBase)
 

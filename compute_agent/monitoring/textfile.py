@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from .. import error_text
-from .values.health import NodeResult
+from ..cycle.node.node_result import NodeResult
 
 LOG = logging.getLogger(__name__)
 

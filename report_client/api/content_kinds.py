@@ -8,8 +8,8 @@ read the table, too.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Generic, TypeVar
 
 from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import assertion, names
@@ -93,7 +93,3 @@ INVENTORIES: ContentKind[ops.Inventories, ops.SetInventories] = ContentKind(
     },
     registry=resource_classes.ResourceClasses,
 )
-
-KINDS: Mapping[assertion.Kind, ContentKind[Any, ops.SetOperation]] = {
-    kind.kind: kind for kind in (TRAITS, AGGREGATES, INVENTORIES)
-}

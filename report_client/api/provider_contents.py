@@ -379,7 +379,7 @@ class ProviderContents:
             try:
                 return self._send(target, wanted, now)
             except errors.UnknownName:
-                if kind.registry is not None:
+                if kind.registry is not None and wanted.added:
                     kind.registry(self._service).create_missing(
                         wanted.added, create=create
                     )

@@ -22,6 +22,7 @@ from compute_agent.cmd.wiring import agent
 from compute_agent.cmd.wiring.agent import build_agent
 from compute_agent.cmd.wiring.agent_settings import Settings
 from compute_agent.cycle import resource_tracker
+from compute_agent.cycle.node.node_result import NodeResult
 from compute_agent.limits import backoff, blast_radius
 from compute_agent.ownership import policy, resolve
 from compute_agent.plan import observation, plan
@@ -121,15 +122,15 @@ class Agent:
         self.client = wired.client
         self.tracker = wired.tracker
 
-    def sync(self) -> list[agent.NodeResult]:
+    def sync(self) -> list[NodeResult]:
         """Run one cycle; return each node's result."""
         return self.tracker.sync()
 
-    def plan(self) -> list[agent.NodeResult]:
+    def plan(self) -> list[NodeResult]:
         """Plan a cycle; return each node's result."""
         return self.tracker.plan()
 
-    def cycle(self) -> agent.NodeResult:
+    def cycle(self) -> NodeResult:
         """Run one cycle of the only node; return its result."""
         (result,) = self.sync()
         return result
@@ -154,7 +155,7 @@ class Agent:
         )
         return self.client.plan(seen, wanted)
 
-    def done(self) -> list[agent.NodeResult]:
+    def done(self) -> list[NodeResult]:
         """Run one cycle; every node must be done."""
         results = self.sync()
         for result in results:

@@ -15,10 +15,10 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 from ... import errors
 from ...cycle.node import node_result
+from ...cycle.node.node_result import NodeResult
 from ...state.approvals import Approvals
 from ...tree import node
 from ..plan import result_view
-from ..wiring.agent import NodeResult
 from . import cycle_requests, daemon_data, held, protocol
 from .node_states import NodeStates
 from .protocol import Answer, Command, Kind, Request

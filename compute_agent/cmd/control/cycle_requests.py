@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent import futures
 
 from ... import error_text, errors
-from ..wiring.agent import NodeResult
+from ...cycle.node.node_result import NodeResult
 
 MOST = 16  # commands that wait for a cycle; status is answered beside them
 

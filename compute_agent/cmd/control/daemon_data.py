@@ -15,10 +15,9 @@ from report_client.plan import render
 
 from ... import error_text
 from ...cycle.node import node_result
-from ...cycle.node.node_result import Status
+from ...cycle.node.node_result import NodeResult, Status
 from ...limits import contended
 from ...tree import node
-from ..wiring.agent import NodeResult
 from . import held
 from .node_states import Moment, NodeState, NodeStates
 

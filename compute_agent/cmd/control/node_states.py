@@ -12,9 +12,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from ... import error_text
-from ...cycle.node.node_result import Status
+from ...cycle.node.node_result import NodeResult, Status
 from ...limits.approval import Subject
-from ..wiring.agent import NodeResult
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

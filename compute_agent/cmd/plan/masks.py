@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 import os_traits
 
+from ...cycle.node.node_result import NodeResult
 from ...tree.provider import Provider
-from ..wiring.agent import NodeResult
 
 LOG = logging.getLogger(__name__)
 

@@ -9,8 +9,9 @@ from report_client.plan import render
 
 from ... import errors
 from ...cycle.node import node_result
+from ...cycle.node.node_result import NodeResult
 from ..app import command, progress
-from ..wiring.agent import NodeResult, open_agent
+from ..wiring.agent import open_agent
 from . import masks, plan_view, pruning, saved
 
 

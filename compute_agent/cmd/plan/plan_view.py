@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from report_client.plan import render
 
+from ...cycle.node.node_result import NodeResult
 from ...plan.plan import Plan
 from ...tree.node import Node
-from ..wiring.agent import NodeResult
 
 MANY = 10  # plans of more nodes are summed up
 _GROUPS = 5  # different plans that are printed

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from compute_agent.plan.operations.operations import Operation
 
 from ...cycle.node import node_result
+from ...cycle.node.node_result import NodeResult
 from ...ownership.policy import Prune
 from ...tree import node as node_module
 from ...tree.node import Node
-from ..wiring.agent import NodeResult
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

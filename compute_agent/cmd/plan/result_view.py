@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from report_client.plan import render
 
 from ...cycle.node import node_result
-from ..wiring.agent import NodeResult
+from ...cycle.node.node_result import NodeResult
 
 
 def text(results: Sequence[NodeResult]) -> str:

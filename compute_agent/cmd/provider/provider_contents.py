@@ -132,18 +132,13 @@ class _Change(provider_change.ProviderChange):
     :cvar CREATES: True if names that placement does not know may be created
     """
 
-    KIND: typing.ClassVar[Kind]
+    KIND: typing.ClassVar[content_kinds.ContentKind[typing.Any, typing.Any]]
     CREATES: typing.ClassVar[bool] = True
-
-    @property
-    def kind(self) -> content_kinds.ContentKind[typing.Any, typing.Any]:
-        """The row of the table of kinds."""
-        return content_kinds.KINDS[self.KIND]
 
     @property
     def creates(self) -> bool:
         """True if the command has the option --create."""
-        return self.CREATES and self.kind.registry is not None
+        return self.CREATES and self.KIND.registry is not None
 
     def add_item(
         self, parser: argparse.ArgumentParser
@@ -156,19 +151,19 @@ class _Change(provider_change.ProviderChange):
             parser.add_argument(
                 '--create',
                 action='store_true',
-                help=f'Create custom {self.kind.plural} that do not exist yet.',
+                help=f'Create custom {self.KIND.plural} that do not exist yet.',
             )
         return command.take_words(parser, 'words')
 
     def add_words(self, parser: argparse.ArgumentParser) -> None:
         """Add the argument for the names."""
-        metavar, text = _ARGUMENTS[self.KIND]
+        metavar, text = _ARGUMENTS[self.KIND.kind]
         parser.add_argument('words', nargs='+', metavar=metavar, help=text)
 
     def check(self, parsed_args: argparse.Namespace) -> None:
         """Refuse an argument that is not a name of this kind."""
         super().check(parsed_args)
-        self.kind.check(parsed_args.words)
+        self.KIND.check(parsed_args.words)
 
     def given(self, item: argparse.Namespace) -> Collection[str]:
         """Return the names that placement must know."""
@@ -184,10 +179,10 @@ class _Change(provider_change.ProviderChange):
         if not self.creates:
             return super().unknown_names(service, items)
         named = {name for item in items for name in self.given(item)}
-        missing = service.unknown(self.kind, named)
+        missing = service.unknown(self.KIND, named)
         return [
             provider_change.unknown(
-                self.kind, missing, self.given(item), create=item.create
+                self.KIND, missing, self.given(item), create=item.create
             )
             for item in items
         ]
@@ -205,7 +200,7 @@ class _Add(_Change):
         """Add the names."""
         return service.add(
             provider,
-            self.kind,
+            self.KIND,
             parsed_args.words,
             create=parsed_args.create,
             generation=parsed_args.generation,
@@ -224,7 +219,7 @@ class _Set(_Change):
         """Replace the names."""
         return service.replace(
             provider,
-            self.kind,
+            self.KIND,
             parsed_args.words,
             create=parsed_args.create,
             generation=parsed_args.generation,
@@ -245,7 +240,7 @@ class _Remove(_Change):
         """Remove the names."""
         return service.remove(
             provider,
-            self.kind,
+            self.KIND,
             parsed_args.words,
             generation=parsed_args.generation,
         )
@@ -254,33 +249,33 @@ class _Remove(_Change):
         self, done: provider_change.Done, parsed_args: argparse.Namespace
     ) -> Sequence[str]:
         """Return a remark for each name that the provider did not have."""
-        if not self.kind.held:
+        if not self.KIND.held:
             return ()
         operation, found = done.operation, []
         title = error_text.printable(operation.name)
         for name in sorted(set(parsed_args.words) - set(operation.before)):
             similar = trait_names.nearest(name, operation.before)
             hint = f'; did you mean {similar}?' if similar else ''
-            found.append(f'{title} has no {self.kind.held} {name}{hint}')
+            found.append(f'{title} has no {self.KIND.held} {name}{hint}')
         return found
 
 
 class ProviderTraitAdd(_Add):
     """Add traits to a provider; its other traits stay."""
 
-    KIND = Kind.TRAIT
+    KIND = content_kinds.TRAITS
 
 
 class ProviderTraitRemove(_Remove):
     """Remove traits from a provider; the traits themselves still exist."""
 
-    KIND = Kind.TRAIT
+    KIND = content_kinds.TRAITS
 
 
 class ProviderTraitSet(_Set):
     """Replace all traits of a provider by these."""
 
-    KIND = Kind.TRAIT
+    KIND = content_kinds.TRAITS
 
 
 class ProviderTraitClear(provider_change.ProviderChange):
@@ -301,19 +296,19 @@ class ProviderTraitClear(provider_change.ProviderChange):
 class ProviderAggregateAdd(_Add):
     """Add a provider to aggregates; it stays in its other aggregates."""
 
-    KIND = Kind.AGGREGATE
+    KIND = content_kinds.AGGREGATES
 
 
 class ProviderAggregateRemove(_Remove):
     """Remove a provider from aggregates; it stays in its others."""
 
-    KIND = Kind.AGGREGATE
+    KIND = content_kinds.AGGREGATES
 
 
 class ProviderAggregateSet(_Set):
     """Replace all aggregates of a provider by these."""
 
-    KIND = Kind.AGGREGATE
+    KIND = content_kinds.AGGREGATES
 
 
 class ProviderInventoryRemove(_Remove):
@@ -322,7 +317,7 @@ class ProviderInventoryRemove(_Remove):
     The command refuses a class that is allocated, and names the consumers.
     """
 
-    KIND = Kind.INVENTORY
+    KIND = content_kinds.INVENTORIES
 
 
 class ProviderInventorySet(_Change):
@@ -333,7 +328,7 @@ class ProviderInventorySet(_Change):
     defaults.
     """
 
-    KIND = Kind.INVENTORY
+    KIND = content_kinds.INVENTORIES
 
     def add_words(self, parser: argparse.ArgumentParser) -> None:
         """Add the fields, as words and as options for one class."""

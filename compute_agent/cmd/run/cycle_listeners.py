@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from ..wiring.agent import NodeResult
+from ...cycle.node.node_result import NodeResult
 
 LOG = logging.getLogger(__name__)
 

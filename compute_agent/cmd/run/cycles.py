@@ -14,9 +14,10 @@ from oslo_config import cfg
 from ... import errors
 from ...conf import default
 from ...cycle import schedule
+from ...cycle.node.node_result import NodeResult
 from ..app import configuration, plain_text, signals
 from ..wiring import agent_settings
-from ..wiring.agent import Agent, NodeResult
+from ..wiring.agent import Agent
 
 LOG = logging.getLogger(__name__)
 

@@ -17,9 +17,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from ... import error_text
+from ...cycle.node.node_result import NodeResult
 from ...plan.history_entry import Entry, What
 from ...state.history.history import History
-from ..wiring.agent import NodeResult
 from .cycle_listeners import CycleListeners
 
 LOG = logging.getLogger(__name__)

@@ -16,9 +16,9 @@ from oslo_config import cfg
 
 from ... import error_text
 from ...conf.default import DEFAULT_INTERVAL
+from ...cycle.node.node_result import NodeResult
 from ..app import signals
 from ..wiring import agent_settings, placement
-from ..wiring.agent import NodeResult
 from . import nova_files
 from .cycle_listeners import CycleListeners
 from .report import Report

@@ -15,13 +15,14 @@ from oslo_log import log
 from ... import errors
 from ...cycle import garbage, service
 from ...cycle.node import node_result
+from ...cycle.node.node_result import NodeResult
 from ...state.database import lock
 from .. import tree
 from ..app import command, configuration, plain_text, signals
 from ..control import daemon
 from ..plan import masks
 from ..wiring import agent_settings, placement
-from ..wiring.agent import DAEMON, Agent, NodeResult, open_agent
+from ..wiring.agent import DAEMON, Agent, open_agent
 from . import cycles, daemon_history, lifetime, monitors
 
 LOG = logging.getLogger(__name__)

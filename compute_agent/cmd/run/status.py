@@ -12,10 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from ... import error_text
-from ...cycle.node.node_result import Status
+from ...cycle.node.node_result import NodeResult, Status
 from ..control import node_states
 from ..control.node_states import Moment
-from ..wiring.agent import NodeResult
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from collections.abc import Collection, Sequence
 
 from oslo_config import cfg
 
+from ...cycle.node.node_result import NodeResult
 from ...state import state
 from ...tree import node
 from ..app import command, confirm, person, progress
@@ -20,7 +21,7 @@ from ..control import asking as control
 from ..control import client, protocol
 from ..plan import plan_view
 from ..wiring import agent_settings
-from ..wiring.agent import NodeResult, open_agent
+from ..wiring.agent import open_agent
 
 _APPROVED = (
     'approved: the daemon makes exactly these changes; the approval of '

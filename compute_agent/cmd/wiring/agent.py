@@ -12,7 +12,6 @@ import functools
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeAlias
 
 from oslo_config import cfg
 
@@ -25,7 +24,7 @@ from ... import errors
 from ...conf import misspelled
 from ...cycle import garbage, judging, node_list, resource_tracker
 from ...cycle.departures import departed_nodes
-from ...cycle.node import node_planner, node_result
+from ...cycle.node import node_planner
 from ...identity import compute_id, identity, nova_compute, nova_root
 from ...identity import identity as host_names
 from ...limits import contention
@@ -42,9 +41,6 @@ from . import agent_settings, placement
 from .agent_settings import CurrentSettings, Settings
 
 LOG = logging.getLogger(__name__)
-
-# A node's result, with the operations of the report client in it.
-NodeResult: TypeAlias = node_result.NodeResult
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,12 +14,9 @@ health need to know them; ``cmd/run/status.py`` keeps the values.
 import dataclasses
 import datetime as dt
 import enum
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 from ... import error_text
-from ...cycle.node import node_result
-
-NodeResult: TypeAlias = node_result.NodeResult
 
 
 class FinishedCycle(Protocol):

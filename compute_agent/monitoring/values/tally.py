@@ -9,10 +9,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from ...cycle.node.node_result import NodeResult
 from ...plan.change import Change
 from ...plan.operations.operations import Operation
 from ...tree import assertion
-from .health import NodeResult
 
 PROVIDER = 'provider'
 UNKNOWN = 'unknown'

@@ -57,7 +57,7 @@ class Cycle:
     :ivar raised: the call and the exception of each failure of the driver
     """
 
-    results: Sequence[agent.NodeResult]
+    results: Sequence[node_result.NodeResult]
     error: str
     said: Mapping[str, Said]
     facts_of: Mapping[str, object]
@@ -173,7 +173,7 @@ class Trial:
         """Run one cycle, whatever becomes of it."""
         recorded = self.recorder
         recorded.clear()
-        results: Sequence[agent.NodeResult] = ()
+        results: Sequence[node_result.NodeResult] = ()
         error = ''
         try:
             with watch.agent_runs():
