@@ -17,6 +17,8 @@ FIND_PYTHON = PATH="$$PATH$(PYENV)" packaging/find_python.sh $(if $(ASKED),\
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check \
     --editable
 PYTEST = $(BIN)/python -m pytest
+# A test file is compiled once, and not by each worker of each run.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Refuse another PYTHON than the one that .venv was made with.
 ifneq ($(and $(ASKED),$(wildcard $(BIN)/python)),)
@@ -34,8 +36,6 @@ endif
 # A process for each processor; a file's tests share their servers. Files start
 # in the order of their names, so the many short ones of tests/unit come last
 # and no processor waits long for the other.
-# Those with real servers wait more than they work.
-WORKERS = $(shell expr $$(nproc) + 1)
 PARALLEL = --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 # Fewer examples of each property, and no test that is marked "long".
 QUICK = COMPUTE_AGENT_EXAMPLES=0.05 $(PYTEST) $(PARALLEL) -m 'not long'
@@ -56,7 +56,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
     $(sort $(wildcard drivers/*/conf.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo-ironic libvirt-packages stack bench-outage test test-full test-pythons test-debian test-stateful churn chaos parity \
+.PHONY: help run demo-ironic demo-fleet libvirt-packages database-packages fleet-trials stack bench-outage bench-fleet test servers test-full test-pythons test-debian test-stateful churn chaos parity \
     companion companion-settings in-place nova-deb nova-deb-check nova-deb-packages test-planted mutmut lint types contracts collect wheel-check dist docs board-picture screens deb deb-check deb-packages container-check bench \
     bench-traits bench-tree bench-rows bench-libvirt bench-rules bench-ways sample \
     surface driver-checks check clean
@@ -72,9 +72,13 @@ $(BIN)/python:
 	$(INSTALL) '.[embedded]'
 	@touch $@
 
-.venv/dev.stamp: $(DECLARED) | $(BIN)/python
-	$(INSTALL) '.[embedded,test,lint]'
+.venv/fleet.stamp: $(DECLARED) | $(BIN)/python
+	$(INSTALL) '.[embedded,fleet]'
 	@touch .venv/run.stamp $@
+
+.venv/dev.stamp: $(DECLARED) | $(BIN)/python
+	$(INSTALL) '.[embedded,fleet,test,lint]'
+	@touch .venv/run.stamp .venv/fleet.stamp $@
 
 .venv/pythons.stamp: .venv/dev.stamp
 	$(INSTALL) '.[pythons]'
@@ -151,6 +155,10 @@ LIBVIRT_PACKAGES = libvirt-daemon libvirt-daemon-driver-qemu qemu-system-x86 \
 libvirt-packages:
 	@echo $(LIBVIRT_PACKAGES)
 
+# Real databases for agents that share one, for tests/full/fleet and stack.
+database-packages:
+	@echo postgresql mariadb-server
+
 # What the benchmark measures against: two peers, an environment each.
 .servers/placement.stamp: | $(BIN)/python
 	$(BIN)/python -m venv .servers/placement
@@ -189,12 +197,17 @@ run: .venv/run.stamp  ## Run the agent here, with a placement of its own
 demo-ironic: .venv/run.stamp $(IRONIC)  ## The agent on a real Ironic with 20 fake nodes
 	@exec $(BIN)/python -m demo
 
+demo-fleet: .venv/fleet.stamp $(IRONIC)  ## Kill one of two agents of a real Ironic: the other goes on (PostgreSQL)
+	@exec $(BIN)/python -m demo.fleet_demo
+
 test: .venv/dev.stamp  ## Unit tests, functional tests on a real placement; minutes
 	$(QUICK) $(addprefix --ignore=,$(SLOW_TESTS))
 
-test-full: .venv/dev.stamp $(IRONIC) .servers/keystone-postgresql.stamp .servers/nova-agent.stamp .servers/prometheus.stamp  ## Every test, all examples, real servers, coverage
-	$(PYTEST) $(PARALLEL) --numprocesses=$(WORKERS) \
-	    --ignore=tests/package $(COVERAGE)
+# All but what is built of this checkout.
+servers: $(IRONIC) .servers/keystone-postgresql.stamp .servers/nova-libvirt.stamp .servers/prometheus.stamp
+
+test-full: .venv/dev.stamp servers .servers/nova-agent.stamp  ## Every test, all examples, real servers, coverage
+	$(PYTEST) $(PARALLEL) --ignore=tests/package $(COVERAGE)
 
 test-pythons: .venv/pythons.stamp  ## "make test" from the wheel on each Python here, and with the lowest versions (ENVS=py313,lowest for less)
 	PATH="$$PATH$(PYENV)" $(BIN)/tox run \
@@ -211,6 +224,9 @@ churn: .venv/dev.stamp  ## Two agents and twenty operators at one provider, ten 
 
 chaos: .venv/dev.stamp .servers/placement.stamp  ## An agent among churn, faults and kills on PostgreSQL, 15 minutes
 	PYTHONPATH=.:tests/support $(BIN)/python tests/chaos/chaos.py
+
+fleet-trials: .venv/dev.stamp $(IRONIC)  ## Accidents of the agents that hold a share, 50 of each (TRIALS='--database galera' or '--ironic --nodes 300' for others)
+	PYTHONPATH=.:tests/support $(BIN)/python tests/full/fleet/accidents.py $(TRIALS)
 
 stack: .servers/libvirt.stamp .servers/keystone-postgresql.stamp $(IRONIC)  ## A whole cloud and two daemons through days of accidents, an hour (root, PostgreSQL)
 	PYTHONPATH=.:tests/support $(BIN)/python tests/full/stack/stack.py
@@ -318,6 +334,10 @@ nova-deb-check:  ## Load it with Debian's nova-compute (SUITE=trixie), as root
 container-check: dist  ## Build the image and run its daemon, as root with buildah
 	$(PYTEST) tests/package/container
 
+bench-fleet: .venv/dev.stamp .servers/placement.stamp  ## Time cycles with and without a shared database, and a take-over (N=10000 for more)
+	$(BIN)/python -m benchmarks.fleet $(if $(N),--nodes '$(N)') \
+	    $(if $(REPEATS),--repeats '$(REPEATS)')
+
 bench: .venv/run.stamp .servers/placement.stamp .servers/nova.stamp  ## Measure cycles beside nova-compute's (N=1,100 for less)
 	$(BIN)/python -m benchmarks.sync_cycles $(if $(N),--nodes '$(N)') \
 	    $(if $(SHAPES),--shapes '$(SHAPES)') \
@@ -352,8 +372,9 @@ sample: .venv/dev.stamp  ## Write the sample configuration
 driver-checks: .venv/dev.stamp  ## Check the drivers of this package, and write the proofs that it ships
 	PYTHONPATH=.:tests/support $(BIN)/python tests/support/driver_checks.py
 
-surface: .venv/dev.stamp  ## Record the names that drivers may use, after a change of these
+surface: .venv/dev.stamp  ## Record the names that drivers may use, and the table of commands
 	PYTHONPATH=.:tests/support $(BIN)/python tests/support/public_surface.py
+	PYTHONPATH=.:tests/support $(BIN)/python tests/support/command_table.py
 
 check: lint types contracts collect test wheel-check  ## All of these
 

@@ -22,8 +22,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 
 from compute_agent.cmd.app import configuration, main
-from compute_agent.cmd.wiring import agent
-from compute_agent.cycle import schedule, service
+from compute_agent.cmd.wiring import opening
+from compute_agent.cycle import service
+from compute_agent.cycle.values import schedule
 
 from .sync_cycles import databases, placement_server
 
@@ -71,7 +72,7 @@ class OneAgent(threading.Thread):
     def run(self) -> None:
         """Run cycles until ``stop`` is set."""
         conf = configuration.load(self._options)
-        with agent.open_agent(conf, read_only=False) as made:
+        with opening.open_agent(conf, read_only=False) as made:
             interval = float(conf.update_resources_interval or 60)
             self.stop.wait(schedule.fuzzy_delay(interval, interval))
             service.Service(

@@ -9,8 +9,7 @@ shows only its beginning.
 
 import datetime as dt
 import re
-from collections.abc import Iterable
-from urllib import parse
+from collections.abc import Iterable, Sequence
 
 # oslo.middleware's, which every OpenStack service puts into its answers, also
 # as proxies spell it; and others, as the report client marks them.
@@ -21,6 +20,7 @@ _REQUEST_ID = re.compile(
 _ERRNO = re.compile(r'\[Errno -?\d+\] ([\w ]+)')
 _TLS = re.compile(r'(certificate verify failed[^()]*)')
 _CLOSED = 'EOF occurred in violation of protocol'
+CLOSED = 'it closed the connection'
 # The other side's words in the TLS protocol, if it refuses a certificate.
 _ALERT = re.compile(
     r'alert ((?:no |bad |unsupported |revoked |expired |unknown )?'
@@ -33,8 +33,9 @@ _OWN = {'TooLate'}
 # Of requests and urllib3, about an address; their texts repeat parts of it,
 # and so parts of a password. An option or a proxy has the address.
 _ADDRESSES = {'InvalidProxyURL', 'InvalidURL', 'LocationParseError'}
-# A user and a password in front of a host; a password may contain an @.
-_USER = re.compile(r'(?<=//)[^/?#\s\'"]*@')
+# A user and a password in front of a host; a password may contain an @, and
+# quotes. ``transport/url_credentials.py`` refuses what it does not match.
+_USER = re.compile(r'(?<=//)[^/?#\s]*@')
 _MOST = 120  # characters
 _SHOWN = 60  # characters
 _LONGEST_URL = 200  # characters
@@ -73,7 +74,7 @@ def tls_alert(exc: BaseException) -> str:
     """Return why the other side refused a certificate, '' if it did not."""
     text = str(exc)
     if _CLOSED in text:
-        return 'it closed the connection'
+        return CLOSED
     match = _ALERT.search(text)
     return match[1] if match else ''
 
@@ -103,18 +104,25 @@ def without_credentials(text: str) -> str:
     return _USER.sub('', text) if '@' in text else text
 
 
+def split_credentials(url: str) -> tuple[str, str]:
+    """Return a URL without user and password, and these as it has them."""
+    found = _USER.search(url)
+    if found is None:
+        return url, ''
+    return url[: found.start()] + url[found.end() :], found[0][:-1]
+
+
 def address(url: str) -> str:
     """Return a URL for a message: printable, no credentials, no query.
 
-    A query or a fragment may have secrets of its own.
+    A query or a fragment may have secrets of its own. Of a text that is no
+    URL, everything in front of an @ may be a password.
     """
-    try:
-        parts = parse.urlsplit(url)
-    except ValueError:
-        return excerpt(as_line(url))
-    host = parts.netloc.rpartition('@')[2]
-    shown = parts._replace(netloc=host, query='', fragment='').geturl()
-    return printable(' '.join(shown.split()))[:_LONGEST_URL]
+    shown, _ = split_credentials(url)
+    _before, at, after = shown.rpartition('@')
+    shown = f'...@{after}' if at else after
+    shown = re.split('[?#]', shown, maxsplit=1)[0]
+    return cut(printable(' '.join(shown.split())), _LONGEST_URL)
 
 
 def without_request_ids(text: str) -> str:
@@ -173,9 +181,13 @@ def counted(count: int, noun: str) -> str:
 
 def listed(found: Iterable[str], most: int = 5) -> str:
     """Return the first names in their order, and how many more there are."""
-    every = sorted(found)
-    few, more = every[:most], len(every) - most
-    return ', '.join(few) + (f' and {more} more' if more > 0 else '')
+    return few(sorted(found), most)
+
+
+def few(names: Sequence[str], most: int) -> str:
+    """Return the first of some names, and how many more there are."""
+    more = len(names) - most
+    return ', '.join(names[:most]) + (f' and {more} more' if more > 0 else '')
 
 
 def printable(text: str) -> str:

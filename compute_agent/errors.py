@@ -14,9 +14,11 @@ AgentError
 ├── UnknownState    a read failed or makes no sense: change nothing this cycle
 │   └── NotYet      another program must act first: wait for it
 ├── Unavailable     the service is down: back off
-│   └── NoServer    no server is there: a try costs it nothing, so try soon
+│   ├── NoServer    no server is there: a try costs it nothing, so try soon
+│   └── Deposed     another agent holds the share: send nothing, stand by
 └── Refused         the server refused and would refuse again: report it
-    └── Renamed     a provider has another name than its driver gives it
+    ├── Renamed     a provider has another name than its driver gives it
+    └── NameElsewhere  another provider has the name of a node's new root
 
 The report client's errors (``report_client/errors.py``) are children of
 Replan, ReplanOnce, UnknownState, Unavailable, Refused and ConfigError, so the
@@ -109,8 +111,23 @@ class NoServer(Unavailable):
     """No server answers at the address, so another try costs it nothing."""
 
 
+class Deposed(Unavailable):
+    """Another agent holds this agent's share, so this one may not write."""
+
+
 class Refused(AgentError):
     """The server understood the request and refused it; do not repeat it."""
+
+
+class NameElsewhere(Refused):
+    """A node's root cannot be created: another provider has its name.
+
+    :ivar holder: the uuid of that provider
+    """
+
+    def __init__(self, text: str, holder: str) -> None:
+        super().__init__(text)
+        self.holder = holder
 
 
 class Renamed(Refused):

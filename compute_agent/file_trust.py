@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The check that only root and the agent's user can change a file or a folder.
+"""The check of each file that is read: who can change it, and its size.
 
-The agent's state, rules and local facts decide what it writes to placement, so
-nobody else may be able to change their files, or to put files into their
-folders. Pure, except that it looks up names of users. ``private_files.py`` and the drivers
-call this.
+The agent's state, the provider-config files, rules and local facts decide what
+it writes to placement, so only root and the agent's user may be able to change
+them, or to put files into their folders. A file that a person names may be
+another user's, and a link; one of the configuration is nevertheless refused if
+everybody may write to it. A mount that is read-only, as Kubernetes makes of a
+ConfigMap, has modes and links that mean nothing: nobody can change them.
+``read`` reads a file of any kind; it waits for no
+pipe, and no device is read without end. ``private_files.py``, the
+readers of files and the drivers call this.
 """
 
+import contextlib
 import errno
 import os
+import pathlib
 import pwd
 import stat
 
@@ -33,26 +40,113 @@ def others_may_write(found: os.stat_result) -> bool:
     return bool(found.st_mode & _OTHERS_WRITE)
 
 
-def distrust(found: os.stat_result) -> str:
+def distrust(found: os.stat_result, path: str | pathlib.Path) -> str:
     """Return why a file or a folder is not trusted; empty if it is."""
     owner = foreign_owner(found)
     if owner:
-        return f'it belongs to {owner}; chown it to root'
-    if others_may_write(found):
-        return 'users other than its owner may write to it; chmod go-w'
+        return f'it belongs to {owner}; run "chown root {path}"'
+    if others_may_write(found) and not _is_read_only(path):
+        return (
+            'users other than its owner may write to it; run "chmod go-w '
+            f'{path}"'
+        )
     return ''
 
 
-def distrust_file(found: os.stat_result, largest: int) -> str:
-    """Return why an open file is not read; empty if it may be.
+def everybody_may_write(
+    found: os.stat_result, path: str | pathlib.Path
+) -> str:
+    """Return a line if everybody may write to a file or a folder, else empty.
+
+    nova.conf may belong to nova's user, and a file of a checkout to a group.
+    """
+    if found.st_mode & stat.S_IWOTH and not _is_read_only(path):
+        return f'everybody may write to it; run "chmod go-w {path}"'
+    return ''
+
+
+def _is_read_only(path: str | pathlib.Path) -> bool:
+    """Return True if the mount of this path takes no writes."""
+    with contextlib.suppress(OSError):
+        return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+    return False
+
+
+def open_file(path: str, *, named: bool = False) -> int:
+    """Return a descriptor of a file; it is not checked yet.
+
+    No link is followed, unless it leads to a file below its own folder in a
+    mount that is read-only: each file of a ConfigMap is such a link.
+
+    :param named: as for ``read``
+    :raises OSError: it cannot be opened, or is a link
+    """
+    flags = READ_FLAGS & ~os.O_NOFOLLOW if named else READ_FLAGS
+    try:
+        return os.open(path, flags)
+    except OSError as exc:
+        folder = pathlib.Path(path).parent.resolve()
+        target = pathlib.Path(os.path.realpath(path))
+        if (
+            exc.errno != errno.ELOOP
+            or folder not in target.parents
+            or not _is_read_only(folder)
+        ):
+            raise
+        return os.open(target, flags)
+
+
+class Refused(OSError):
+    """A file that is not read; ``strerror`` says why, and what to do."""
+
+    strerror: str
+
+
+def read(path: str, largest: int, *, named: bool = False) -> bytes:
+    """Return the content of a file.
 
     :param largest: the most bytes that it may have
+    :param named: a person named the file for one command, so its owner, its
+        mode and links do not matter
+    :raises Refused: it is not trusted, too large, or no regular file
+    :raises OSError: it cannot be read
+    """
+    try:
+        descriptor = open_file(path, named=named)
+    except OSError as exc:
+        if exc.errno == errno.ELOOP and not named:
+            raise Refused(exc.errno, why_unread(exc)) from exc
+        raise
+    with open(descriptor, 'rb') as file:  # noqa: PTH123 (a descriptor)
+        found = os.fstat(descriptor)
+        if stat.S_ISDIR(found.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        problem = distrust_file(found, path, largest, named=named)
+        if problem:
+            raise Refused(errno.EPERM, problem)
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise Refused(errno.EFBIG, _too_large(largest, named=named))
+    return content
+
+
+def distrust_file(
+    found: os.stat_result, path: str, largest: int, *, named: bool = False
+) -> str:
+    """Return why an open file is not read; empty if it may be.
+
+    The parameters are those of ``read``.
     """
     if not stat.S_ISREG(found.st_mode):
         return 'it is not a regular file'
     if found.st_size > largest:
-        return f'it has more than {largest} bytes; divide it'
-    return distrust(found)
+        return _too_large(largest, named=named)
+    return '' if named else distrust(found, path)
+
+
+def _too_large(largest: int, *, named: bool) -> str:
+    advice = 'give another one' if named else 'divide it'
+    return f'it has more than {largest} bytes; {advice}'
 
 
 def why_unread(exc: OSError) -> str:

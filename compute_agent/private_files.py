@@ -46,15 +46,16 @@ def check_directory(path: pathlib.Path) -> None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     owner = file_trust.foreign_owner(found)
     if owner:
+        or_root = ' or as root' if os.geteuid() else ''
         raise errors.ConfigError(
             f'[DEFAULT] state_path: {path} belongs to {owner}, '
-            f'and this process runs as {_this_user()}: run it as the '
-            "daemon's user, or set another state_path"
+            f'and this process runs as {_this_user()}: run it as {owner}'
+            f'{or_root}'
         )
     if file_trust.others_may_write(found):
         raise errors.ConfigError(
             f'[DEFAULT] state_path: users other than its owner may write to '
-            f'{path}: run "chmod go-w {path}", or set another state_path'
+            f'{path}: run "chmod go-w {path}"'
         )
 
 

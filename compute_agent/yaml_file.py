@@ -9,13 +9,12 @@ one of its own checks fails. Nothing is logged, kept or merged here.
 """
 
 import dataclasses
-import pathlib
 import re
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from . import errors, yaml_problems
+from . import errors, file_trust, yaml_problems
 
 if TYPE_CHECKING:
     import jsonschema
@@ -28,6 +27,11 @@ Schema = yaml_problems.Schema
 # process).
 MAX_DEPTH = 100
 MAX_REPEATED = 1_000_000
+LARGEST = 16_000_000  # bytes
+
+# A larger whole number fits into no integer of another program, and one of
+# more than 4,300 digits is an error wherever Python prints it.
+_WHOLE = range(-(1 << 63), 1 << 64)
 
 _LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 _NULL = 'tag:yaml.org,2002:null'
@@ -39,7 +43,10 @@ _UNPRINTABLE = re.compile(
 
 
 class FileError(errors.ConfigError):
-    """A mistake on one line of a file, and what to write instead."""
+    """A mistake on one line of a file, and what to write instead.
+
+    Line 0 stands for the whole file.
+    """
 
     def __init__(self, path: str, line: int, problem: str) -> None:
         super().__init__(path, line, problem)
@@ -48,7 +55,8 @@ class FileError(errors.ConfigError):
         self.problem = problem
 
     def __str__(self) -> str:
-        return f'{self.path}:{self.line}: {self.problem}'
+        at = f':{self.line}' if self.line else ''
+        return f'{self.path}{at}: {self.problem}'
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -89,29 +97,31 @@ class Document:
         return key, value
 
 
-def read(path: str, schema: Schema) -> Document:
+def read(path: str, schema: Schema, *, named: bool = False) -> Document:
     """Return the file's content, checked.
 
     :param schema: a JSON schema (2020-12); the ``description`` of a part
         completes the sentence "write ..." and should name everything that may
         be written there
+    :param named: as for ``file_trust.read``
     :raises FileError: the file cannot be read, is not YAML, or violates the
         schema
     """
-    return parse(read_text(path), path, schema)
+    return parse(read_text(path, named=named), path, schema)
 
 
-def read_text(path: str) -> str:
+def read_text(path: str, *, named: bool = False) -> str:
     """Return the file's text.
 
-    :raises FileError: the file cannot be read, or is not UTF-8
+    :param named: as for ``file_trust.read``
+    :raises FileError: the file cannot be read, is not trusted, or is not UTF-8
     """
     try:
-        if pathlib.Path(path).is_fifo():
-            raise FileError(path, 1, 'it is a pipe; write a regular file')
-        content = pathlib.Path(path).read_bytes()
+        content = file_trust.read(path, LARGEST, named=named)
+    except file_trust.Refused as exc:
+        raise FileError(path, 0, exc.strerror) from exc
     except OSError as exc:
-        raise FileError(path, 1, yaml_problems.reading_problem(exc)) from exc
+        raise FileError(path, 0, yaml_problems.reading_problem(exc)) from exc
     try:
         return content.decode('utf-8-sig')
     except UnicodeDecodeError as exc:
@@ -218,21 +228,32 @@ class _Inspection:
             raise self._error(node, f'{problem}; write the content out')
         if len(self._above) > MAX_DEPTH:
             raise _too_deep(self._path, _line(node))
-        self._repeated += id(node) in self._seen
+        if id(node) in self._seen:
+            is_text = isinstance(node, yaml.ScalarNode)
+            self._repeated += max(1, len(node.value) if is_text else 0)
         if self._repeated > MAX_REPEATED:
-            problem = f'aliases repeat more than {MAX_REPEATED} values so far'
+            problem = (
+                f'aliases repeat more than {MAX_REPEATED} values or characters '
+                'so far'
+            )
             raise self._error(node, f'{problem}; use fewer aliases')
         self._seen.add(id(node))
 
     def _scalar(self, node: yaml.ScalarNode) -> None:
         """Construct the value here, where an error still has its line."""
         try:
-            self._loader.construct_object(node)
+            value = self._loader.construct_object(node)
         except (AttributeError, TypeError, ValueError) as exc:
             kind = node.tag.rpartition(':')[2]
             shown = yaml_problems.shown(node.value)
             problem = f'{shown} looks like {kind} and is not valid'
             raise self._error(node, f'{problem}; quote it') from exc
+        if isinstance(value, int) and value not in _WHOLE:
+            raise self._error(
+                node,
+                f'the number {yaml_problems.shown(node.value)} is too large; '
+                f'write one from {_WHOLE[0]} to {_WHOLE[-1]}',
+            )
 
     def _keys(self, node: yaml.MappingNode) -> None:
         lines: dict[str, int] = {}

@@ -10,7 +10,7 @@ import pathlib
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from compute_agent import error_text, errors
 from compute_agent.cmd.app import configuration, exit_codes, signals
@@ -52,12 +52,17 @@ In a second terminal:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the demo; return its exit code."""
+    return ended(lambda: _run(_parser().parse_args(argv)))
+
+
+def ended(demo: Callable[[], int]) -> int:
+    """Run a demo; return its exit code. An error is one line."""
     signals.handle_interrupt()
     for number in (signal.SIGTERM, signal.SIGHUP):
         # Until "run" sets its own handlers, these signals must end Ironic too.
         signal.signal(number, signal.default_int_handler)
     try:
-        return _run(_parser().parse_args(argv))
+        return demo()
     except BrokenPipeError:
         return exit_codes.PIPE_CLOSED
     except SystemExit as exc:
@@ -112,9 +117,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(args: argparse.Namespace) -> int:
     """Run until interrupted, or one cycle; stop the servers at the end."""
-    _say('starting Ironic')
+    say('starting Ironic')
     with local_ironic.LocalIronic(args.directory / 'ironic') as server:
-        _enroll(server.url, args.nodes)
+        enroll(server.url, args.nodes)
         config = _configure(args.directory, server.url)
         options = program.GlobalOptions(
             config_files=[*args.config_file, str(config)],
@@ -123,19 +128,20 @@ def _run(args: argparse.Namespace) -> int:
         )
         if args.once:
             return _once(options)
-        _say(_hints(config, server.url))
+        say(_hints(config, server.url))
         return _agent(options, 'run', '--show-tree')
 
 
-def _enroll(url: str, count: int) -> None:
-    _say(f'Ironic listens on {url}; enrolling nodes')
+def enroll(url: str, count: int) -> None:
+    """Have at least so many nodes in Ironic."""
+    say(f'Ironic listens on {url}; enrolling nodes')
     operator = ironic_operator.IronicOperator(url)
     try:
         new = ironic_nodes.enroll(operator, ironic_nodes.racks(count))
         total = len(operator.nodes())
     finally:
         operator.close()
-    _say(f'{total} nodes, {new} of them new')
+    say(f'{total} nodes, {new} of them new')
 
 
 def _once(options: program.GlobalOptions) -> int:
@@ -152,7 +158,8 @@ def _agent(options: program.GlobalOptions, *words: str) -> int:
     return program.main([*argv, *words])
 
 
-def _say(line: str) -> None:
+def say(line: str) -> None:
+    """Print a line at once."""
     sys.stdout.write(f'{line}\n')
     sys.stdout.flush()
 
@@ -191,12 +198,13 @@ def _configure(directory: pathlib.Path, ironic: str) -> pathlib.Path:
     state = str((directory / 'state').absolute()).replace('$', '$$')
     path = directory / 'agent.conf'
     path.write_text(
-        _CONFIGURATION.format(state=state, port=_free_port(), ironic=ironic)
+        _CONFIGURATION.format(state=state, port=free_port(), ironic=ironic)
     )
     return path
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port on which nobody listens."""
     with socket.create_server(('127.0.0.1', 0)) as listener:
         port: int = listener.getsockname()[1]
     return port

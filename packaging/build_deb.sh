@@ -33,8 +33,8 @@ cp -r "${wheels[0]}" packaging/compute-agent.conf build/docs/man/compute-agent.1
     etc/prometheus etc/grafana \
     "$source"
 packaging/copy_docs.sh "$source"
-for kind in service sysusers tmpfiles; do
-    cp "etc/compute-agent.$kind" "$source/debian/"
+for name in .service @.service .sysusers .tmpfiles; do
+    cp "etc/compute-agent$name" "$source/debian/"
 done
 cat >"$source/debian/changelog" <<END
 compute-agent ($version-$revision) unstable; urgency=medium

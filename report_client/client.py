@@ -1,31 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SchedulerReportClient: the facade through which the agent reaches placement.
+"""The facade through which the agent reaches placement.
 
 It joins observe, plan and apply. The store keeps everything that must not be
 lost; other data in memory only saves work. ``compute_agent/cmd`` makes the
-client, and the cycles call it. For other programs it is the entry point of the
-library.
+client, and the cycles call it. It decides nothing about ownership: other
+programs call ``compute_agent/scheduler_report_client.py``.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 
 from compute_agent import errors
 from compute_agent.plan import allocations as alloc
-from compute_agent.plan.diff import diff
-from compute_agent.plan.needs import NOTHING, Known, Needs
+from compute_agent.plan.needs import Known, Needs
 from compute_agent.plan.observation import Observation
-from compute_agent.plan.plan import Outcome, Plan, Wanted
-from compute_agent.tree import provider, provider_tree
-from compute_agent.tree.inventory import Ratios
+from compute_agent.plan.plan import Outcome, Plan
 
 from .apply import executor as applying
+from .apply import settling
 from .http import placement
-from .observe import fallen, reader, store, verify
+from .observe import fallen, observation, reader, store, verify
 from .observe import observer as observing
 
 
-class SchedulerReportClient:
-    """Makes placement match the trees that drivers describe.
+class ReportClient:
+    """Observes placement, and sends the plans of the agent.
 
     :param clock: seconds since the epoch
     :param full_read_interval: seconds after which even a provider that seems
@@ -56,7 +61,9 @@ class SchedulerReportClient:
             workers=workers,
             fall_wait=fall_wait,
         )
-        self._verifier = verify.Verifier(reader.Reader(service, clock), state)
+        read = reader.Reader(service, clock)
+        self._verifier = verify.Verifier(read, state)
+        self._settling = settling.Settling(service, read, state.journal)
         self._executor = applying.Executor(
             service,
             state.journal,
@@ -76,12 +83,42 @@ class SchedulerReportClient:
         providers where there are aggregates and the last answer is too old,
         and three reads for each provider that changed since it was last read
         (microversion 1.30 to 1.39). If the circuit breaker was open, an answer
-        closes it.
+        closes it. After this agent took a share over, it first settles each
+        write that it inherited (``settling.py``).
 
         :raises errors.AgentError: not even the list could be read
         """
         with self._executor.observing():
-            return self._observer.observe(node_uuids)
+            unsettled = self._settling.settle(node_uuids)
+            others = [uuid for uuid in node_uuids if uuid not in unsettled]
+            return {**self._observer.observe(others), **unsettled}
+
+    def begin_warm(
+        self, node_uuids: Sequence[str]
+    ) -> Sequence[observation.ObservationBuilder]:
+        """Learn if placement answers, and which providers ``warm`` reads.
+
+        The first request of ``observe``.
+
+        :param node_uuids: of an agent that stands by; at least one
+        :raises errors.AgentError: placement does not answer, or not this agent
+        """
+        return self._observer.begin_warm(node_uuids)
+
+    def warm(
+        self,
+        begun: Sequence[observation.ObservationBuilder],
+        may_go_on: Callable[[], bool],
+    ) -> None:
+        """Read what changed, so that the first ``observe`` as a holder is short.
+
+        Three reads for each provider that changed since it was last read.
+        Nothing is recorded.
+
+        :param may_go_on: called before each provider
+        :raises errors.Unavailable: placement does not answer any more
+        """
+        self._observer.warm(begun, may_go_on)
 
     def broken(self) -> str:
         """Return why the circuit breaker is open; empty while it is closed."""
@@ -119,8 +156,9 @@ class SchedulerReportClient:
 
         ``GET /resource_providers/{uuid}/allocations`` for each provider whose
         consumers it needs; ``GET /traits`` (1.6) and ``GET /resource_classes``
-        (1.2) for the names, unless they are remembered; and ``GET
-        /resource_providers?name=`` for a new root, unless the last list tells
+        (1.2) for the names, unless they are remembered; ``GET
+        /resource_providers?member_of=in:`` (1.3) for the members of a pool's
+        aggregates; and ``?name=`` for a new root, unless the last list tells
         that its name is free.
 
         :raises errors.Replan: placement changed since the node was observed
@@ -131,22 +169,14 @@ class SchedulerReportClient:
         for uuid, name in needs.roots.items():
             self._observer.check_new_root(needs.node_uuid, uuid, name)
         return Known(
-            consumers=consumers, names=names, roots=frozenset(needs.roots)
+            consumers=consumers,
+            names=names,
+            outsiders={
+                pool: self._observer.members(aggregates)
+                for pool, aggregates in needs.pools.items()
+            },
+            roots=frozenset(needs.roots),
         )
-
-    def plan(self, seen: Observation, wanted: Wanted) -> Plan:
-        """Return the operations that lead to the wanted providers.
-
-        The plan may depend on cached data; ``verify`` and ``apply`` check that.
-        An empty plan costs no request.
-
-        :raises errors.DriverError: the moves of allocations cannot be done
-        :raises errors.Refused: a root's name belongs to another provider
-        """
-        known = NOTHING
-        while isinstance(plan := diff.plan(seen, wanted, known), Needs):
-            known = known.plus(self.read(plan))
-        return plan
 
     def verify(self, plan: Plan) -> None:
         """Read again every part that a plan would write, without writing it.
@@ -161,7 +191,7 @@ class SchedulerReportClient:
             if uuid in plan.before:
                 self._verifier.verify(plan.before[uuid], kind)
 
-    def apply(self, plan: Plan, without: Collection[object] = ()) -> Outcome:
+    def apply(self, plan: Plan, without: Collection[Hashable] = ()) -> Outcome:
         """Send a plan's operations; return the outcome.
 
         Each part of a provider is read again just before it is written, unless
@@ -176,65 +206,3 @@ class SchedulerReportClient:
         there.
         """
         return self._executor.apply(plan, without)
-
-    def update_from_provider_tree(
-        self, new_tree: provider_tree.ProviderTree, seen: Observation
-    ) -> Outcome:
-        """Make placement match an edited tree: plan, then apply.
-
-        As in nova, placement gets exactly the contents of the tree: this
-        method ignores ownership and records no claims. The agent resolves the
-        ownership and applies a plan of its own.
-
-        :param new_tree: ``seen.tree()``, edited
-        :param seen: one of the observations that ``observe`` returned
-        :raises errors.Replan: another writer changed a provider in between:
-            observe again. The operations that do not depend on it are done.
-        :raises errors.AgentError: the update ended early; the operations
-            carried out are recorded
-        """
-        self.watch_sharing(seen.asserted_elsewhere(new_tree))
-        wanted = Wanted(
-            after=_described(new_tree, seen),
-            notes=(*seen.notes, *new_tree.notes),
-            faults=tuple(new_tree.faults),
-        )
-        try:
-            return self.apply(self.plan(seen, wanted)).completed()
-        finally:
-            self.invalidate()
-
-
-def _described(
-    tree: provider_tree.ProviderTree, seen: Observation
-) -> provider.Snapshot:
-    """Return the providers as an edited tree describes them."""
-    return provider.snapshot(
-        _provider(tree, uuid, seen.providers.get(uuid))
-        for uuid in tree.get_provider_uuids()
-    )
-
-
-def _provider(
-    tree: provider_tree.ProviderTree,
-    uuid: str,
-    before: provider.Provider | None,
-) -> provider.Provider:
-    """Return one provider of a tree; an omitted ratio stays as it is."""
-    data = tree.data(uuid)
-    current = before.inventories if before is not None else {}
-    parent_uuid = data.parent_uuid
-    if before is not None and uuid in tree.detached:
-        parent_uuid = before.parent_uuid  # it is outside of this tree
-    return provider.Provider(
-        uuid=uuid,
-        name=data.name,
-        parent_uuid=parent_uuid,
-        generation=data.generation,
-        inventories={
-            rc: Ratios().complete(rc, record, current.get(rc))
-            for rc, record in data.inventory.items()
-        },
-        traits=frozenset(data.traits),
-        aggregates=frozenset(data.aggregates),
-    )

@@ -33,6 +33,7 @@ ConfigError
 """
 
 import dataclasses
+from collections.abc import Iterable
 
 from compute_agent import error_text, errors
 from compute_agent.tree import provider
@@ -136,19 +137,61 @@ class NameTaken(errors.Refused):
     """Another provider has the name that a provider should get."""
 
     @classmethod
-    def by(cls, other: str, name: str, uuid: str) -> 'NameTaken':
-        """Return the error that names the name's holder and the remedy.
+    def of_pool(cls, other: str, name: str) -> 'NameTaken':
+        """Return the error for a sharing provider, which is no node's root.
+
+        :param other: the uuid of the provider that has the name
+        """
+        return cls(
+            f'the name {name} belongs to provider {other} in placement: if '
+            'both are the same pool, have the driver give it that uuid; '
+            f'{_another_name(other)}'
+        )
+
+    @classmethod
+    def of_child(cls, other: str, root: str, name: str) -> 'NameTaken':
+        """Return the error for a provider below a node's root.
+
+        It cannot become the provider that has the name: that one is in another
+        tree, and belongs to its writer.
+
+        :param other: the uuid of the provider that has the name
+        :param root: the uuid of the root above that provider
+        """
+        place = 'is a root' if root == other else f'is in the tree of {root}'
+        return cls(
+            f'the name {name} belongs to provider {other} in placement, which '
+            f'{place}: {_another_name(other)}'
+        )
+
+    @classmethod
+    def by(cls, other: str, name: str, uuid: str) -> 'RootNameTaken':
+        """Return the error for a node's root: it names the holder and the remedy.
 
         :param other: the uuid of the provider that has the name
         :param uuid: the uuid that should have it
         """
-        return cls(
+        return RootNameTaken(
             f'the name {name} belongs to provider {other} in placement, but '
-            f'this agent knows {name} as {uuid}: if the host was reinstalled, '
-            f'"compute-agent provider adopt {other}" gives it that uuid; else '
-            'rename the other provider ("compute-agent provider rename '
-            f'{other} NEW_NAME") or delete it'
+            f'this agent knows {name} as {uuid}: if both are one node, have '
+            'the driver give it that uuid; else rename the other provider '
+            f'("compute-agent provider rename {other} NEW_NAME") or delete it',
+            other,
         )
+
+
+class RootNameTaken(NameTaken, errors.NameElsewhere):
+    """Another provider has the name of a node's new root."""
+
+
+def _another_name(other: str) -> str:
+    """Return the advice for a name that another provider keeps or loses."""
+    return (
+        'have the driver give this provider a name of its own, such as one '
+        "that begins with the node's name; or, if the other one is a leftover, "
+        f'rename it ("compute-agent provider rename {other} NEW_NAME") or '
+        f'delete it ("compute-agent provider delete {other}")'
+    )
 
 
 class Outdated(errors.Refused):
@@ -156,7 +199,14 @@ class Outdated(errors.Refused):
 
 
 class DoesNotExist(errors.Refused):
-    """A provider, trait or class that a person named does not exist."""
+    """A provider, trait or class that a person named does not exist.
+
+    :ivar missing: the traits or classes that placement does not know
+    """
+
+    def __init__(self, text: str, missing: Iterable[str] = ()) -> None:
+        super().__init__(text)
+        self.missing = tuple(missing)
 
 
 class Ambiguous(DoesNotExist):

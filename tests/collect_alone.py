@@ -36,6 +36,7 @@ class Collector:
         self._files = files
         self._running: dict[int, tuple[pathlib.Path, typing.IO[bytes]]] = {}
         self._failed = 0
+        self.is_fork = False
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> int | None:
@@ -50,6 +51,7 @@ class Collector:
                 for number in (1, 2):
                     os.dup2(output.fileno(), number)
                 config.args = [str(file)]
+                self.is_fork = True
                 return None
             self._running[process] = file, output
         while self._running:
@@ -57,6 +59,10 @@ class Collector:
         count = len(self._files)
         sys.stdout.write(f'{count} files alone, {self._failed} failed\n')
         return 1 if self._failed else 0
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Keep one case of each test, because all have the same fixtures."""
+        items[:] = {i.nodeid.partition('[')[0]: i for i in items}.values()
 
     def _wait(self) -> None:
         """Wait until a process ends; print its output if it failed."""
@@ -74,10 +80,13 @@ class Collector:
 def main() -> int:
     """Collect the files that are named, or all of them; return 0 if all can."""
     files = [pathlib.Path(name).resolve() for name in sys.argv[1:]]
-    return pytest.main(
-        [*OPTIONS, str(HERE)],
-        plugins=[Collector(files or sorted(HERE.rglob('test_*.py')))],
-    )
+    collector = Collector(files or sorted(HERE.rglob('test_*.py')))
+    code = pytest.main([*OPTIONS, str(HERE)], plugins=[collector])
+    if collector.is_fork:
+        # To take the interpreter apart would copy all that is shared.
+        sys.stdout.flush()
+        os._exit(code)
+    return code
 
 
 if __name__ == '__main__':

@@ -30,6 +30,8 @@ pytest_plugins = [
     'capped_placement',
     'cloud_services',
     'command_line',
+    'database_fixture',
+    'fleet_members',
     'ironic_agents',
     'ironic_fixture',
     'leaks',

@@ -11,7 +11,8 @@ import typing
 from collections.abc import Callable
 
 from compute_agent.cmd.app import configuration, main
-from compute_agent.cmd.wiring.agent import Agent, open_agent
+from compute_agent.cmd.wiring.agent import Agent
+from compute_agent.cmd.wiring.opening import open_agent
 from compute_agent.cycle.node import node_result
 
 from . import child, cloud, synthetic_driver

@@ -14,7 +14,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 WORKERS = 2
@@ -32,8 +32,9 @@ class PostgreSQL:
     workers = WORKERS
 
     def __init__(self, programs: pathlib.Path, port: int, pid: int) -> None:
+        self._programs = programs
         self._psql = str(programs / 'psql')
-        self._port = port
+        self.port = port
         self.pid: int | None = pid
 
     def create(self, name: str) -> None:
@@ -51,7 +52,7 @@ class PostgreSQL:
 
     def url(self, name: str) -> str:
         """Return the URL of a database, for placement."""
-        return f'postgresql+psycopg2://bench@127.0.0.1:{self._port}/{name}'
+        return f'postgresql+psycopg2://bench@127.0.0.1:{self.port}/{name}'
 
     def run(self, name: str, sql: str) -> None:
         """Execute statements."""
@@ -59,7 +60,7 @@ class PostgreSQL:
 
     def rows(self, name: str, query: str) -> Sequence[str]:
         """Return the rows, with ``|`` between the columns."""
-        where = (*_where(self._port), '-U', 'bench', name)
+        where = (*_where(self.port), '-U', 'bench', name)
         asked = subprocess.run(  # noqa: S603
             [self._psql, *_LINES, *where],
             input=query,
@@ -69,17 +70,27 @@ class PostgreSQL:
         )
         return asked.stdout.splitlines()
 
+    def make_standby(self, folder: pathlib.Path) -> None:
+        """Put the data of a standby, which streams from here, in a folder."""
+        data = _empty(folder)
+        words = [str(self._programs / 'pg_basebackup'), '-D', str(data), '-R']
+        words += ['-c', 'fast', '-U', 'bench', *_where(self.port)]
+        subprocess.run(words, check=True, cwd='/', **_unprivileged())  # noqa: S603
+
     def _replace(self, name: str, template: str) -> None:
         self.run('postgres', f'drop database if exists {name} with (force)')
         self.run('postgres', f'create database {name} template {template}')
 
 
 @contextlib.contextmanager
-def started(folder: pathlib.Path, port: int) -> Iterator[PostgreSQL]:
+def started(
+    folder: pathlib.Path, port: int, settings: Mapping[str, object] = {}
+) -> Iterator[PostgreSQL]:
     """Yield a server with its data in this folder; end it on exit.
 
     The data of an earlier server in this folder are kept.
 
+    :param settings: more of the server's settings
     :raises SystemExit: PostgreSQL is not installed
     """
     programs, data = _programs(), folder / 'postgresql'
@@ -89,9 +100,9 @@ def started(folder: pathlib.Path, port: int) -> Iterator[PostgreSQL]:
         how.update(_unprivileged())
         if not data.exists():
             _initialise(programs, data, how)
-        process = subprocess.Popen(  # noqa: S603
-            [programs / 'postgres', '-D', data, *_settings(data, port)], **how
-        )
+        words = [str(programs / 'postgres'), '-D', str(data)]
+        words += _words(data, port, settings)
+        process = subprocess.Popen(words, **how)  # noqa: S603
     with process:
         try:
             server = PostgreSQL(programs, port, process.pid)
@@ -105,24 +116,34 @@ def _initialise(
     programs: pathlib.Path, data: pathlib.Path, how: dict[str, Any]
 ) -> None:
     """Create the directory of a server's data."""
-    data.mkdir(mode=0o700)
-    if 'user' in how:
-        shutil.chown(data, how['user'], how['group'])
+    _empty(data.parent)
     words = [str(programs / 'initdb'), '-A', 'trust', '-U', 'bench']
     subprocess.run([*words, '-D', str(data)], check=True, **how)  # noqa: S603
+
+
+def _empty(folder: pathlib.Path) -> pathlib.Path:
+    """Make the directory of a server's data, which its user owns."""
+    data = folder / 'postgresql'
+    data.mkdir(mode=0o700)
+    if user := _unprivileged():
+        shutil.chown(data, user['user'], user['group'])
+    return data
 
 
 def _where(port: int) -> tuple[str, ...]:
     return ('-h', '127.0.0.1', '-p', str(port))
 
 
-def _settings(data: pathlib.Path, port: int) -> list[str]:
-    settings = {
+def _words(
+    data: pathlib.Path, port: int, more: Mapping[str, object]
+) -> list[str]:
+    settings: dict[str, object] = {
         'port': port,
         'listen_addresses': '127.0.0.1',
         'unix_socket_directories': str(data),
         'fsync': 'off',
         'autovacuum': 'off',  # bench.py says when to analyse
+        **more,
     }
     return [w for k, v in settings.items() for w in ('-c', f'{k}={v}')]
 

@@ -84,6 +84,7 @@ def _classes(placement: cloud.Placement) -> Iterator[finding.Finding]:
 _CHECKS = (
     hosts.findings,
     hosts.identity_findings,
+    hosts.share_findings,
     children.findings,
     allocations.findings,
     _custom_name_findings,

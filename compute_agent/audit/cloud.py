@@ -9,6 +9,7 @@ is empty if the answer is complete.
 import dataclasses
 from collections.abc import Mapping
 
+from ..fleet import mark
 from ..tree import names, provider
 
 Resources = Mapping[str, int]
@@ -78,6 +79,7 @@ class Placement:
     :ivar sharing: the providers with the trait MISC_SHARES_VIA_AGGREGATE
     :ivar traitless: the providers without any trait
     :ivar unused_traits: the custom traits that no provider has
+    :ivar marks: the agents that share a share: the roots with the mark of each
     :ivar missing_traits: the traits of os-traits here that placement lacks
     :ivar custom_classes: the custom resource classes
     :ivar contents: of the providers that were read
@@ -90,6 +92,9 @@ class Placement:
     sharing: frozenset[str] = frozenset()
     traitless: frozenset[str] = frozenset()
     unused_traits: frozenset[str] = frozenset()
+    marks: Mapping[mark.Mark, frozenset[str]] = dataclasses.field(
+        default_factory=dict
+    )
     missing_traits: frozenset[str] = frozenset()
     custom_classes: frozenset[str] = frozenset()
     contents: Mapping[str, Contents] = dataclasses.field(default_factory=dict)

@@ -62,23 +62,17 @@ class DeleteAllocations:
 Repair: TypeAlias = DeleteTrait | DeleteProviders | DeleteAllocations
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """The removals that need no ``--yes``.
-
-    :ivar deletions: of providers, and of consumers' allocations
-    :ivar percent: of the custom traits, if there are 50 or more
-    """
-
-    deletions: int
-    percent: int
+# Repairs of so many providers, or consumers, need no ``--yes``.
+FEW = 10
 
 
 def too_much(
-    planned: Sequence[Repair], limits: Limits, custom_traits: int
+    planned: Sequence[Repair], percent: int, custom_traits: int
 ) -> list[str]:
     """Return a line for each limit that the repairs exceed.
 
+    :param percent: the part of the custom traits that needs no ``--yes``, if
+        they are 50 or more; 0 if every repair needs it
     :param custom_traits: the number of custom traits that placement knows
     """
     providers = sum(
@@ -88,22 +82,19 @@ def too_much(
     )
     consumers = sum(isinstance(one, DeleteAllocations) for one in planned)
     traits = sum(isinstance(one, DeleteTrait) for one in planned)
-    most = f'[compute_agent] max_deletions = {limits.deletions}'
+    few = FEW if percent else 0
     lines = [
-        f'{count} {noun} would be deleted, more than {most}'
+        f'{count} {noun} would be deleted, more than {few}'
         for count, noun in (
             (providers, 'providers'),
             (consumers, "consumers' allocations"),
         )
-        if count > limits.deletions
+        if count > few
     ]
-    if (
-        traits >= _LEAST_TRAITS
-        and traits * 100 > limits.percent * custom_traits
-    ):
+    if traits >= _LEAST_TRAITS and traits * 100 > percent * custom_traits:
         lines.append(
             f'{traits} of {custom_traits} custom traits would be deleted, '
-            f'more than [compute_agent] max_removed_percent = {limits.percent}'
+            f'more than [compute_agent] max_removed_percent = {percent}'
         )
     return lines
 
@@ -129,6 +120,7 @@ class Kind(enum.Enum):
     RENAMED = 'renamed-host'
     UNREPORTED = 'unreported-host'
     SIMILAR_NAMES = 'similar-names'
+    DIVIDED_SHARE = 'divided-share'
     ORPHANED_CHILD = 'orphaned-child'
     UNRECORDED_CHILD = 'unrecorded-child'
     EMPTY_PROVIDER = 'empty-provider'

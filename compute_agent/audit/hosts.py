@@ -269,6 +269,23 @@ def identity_findings(known: cloud.Cloud) -> Iterator[finding.Finding]:
         yield from _hypervisor(known, roots, uuid, name)
 
 
+def share_findings(known: cloud.Cloud) -> Iterator[finding.Finding]:
+    """Yield the shares whose roots have the marks of several agents."""
+    by_share: dict[str, list[str]] = {}
+    for one, roots in sorted(known.placement.marks.items()):
+        nodes = error_text.counted(len(roots), 'node')
+        by_share.setdefault(one.share, []).append(f'{one.agent} {nodes}')
+    for name, agents in by_share.items():
+        yield finding.Finding(
+            kind=Kind.DIVIDED_SHARE,
+            subject=name,
+            why='several compute-agents have marked nodes of this share: '
+            + ', '.join(agents),
+            advice='stop all except one ("compute-agent status" shows the id '
+            'of an agent), and run "compute-agent approve" beside that one',
+        )
+
+
 def _similar(known: cloud.Cloud) -> Iterator[finding.Finding]:
     """Yield each pair of roots that may be the same host."""
     by_key: dict[str, list[cloud.ListedProvider]] = {}
@@ -321,7 +338,7 @@ def _hypervisor(
             subject=str(holder),
             why=f'nova knows the host {name} as hypervisor {uuid}',
             advice='if the host was installed again, give it its former uuid '
-            f'there: compute-agent provider adopt {holder.uuid}',
+            'there: compute-agent approve',
         )
     elif own is None and not names.is_uuid(name):
         yield finding.Finding(

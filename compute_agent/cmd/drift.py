@@ -23,6 +23,7 @@ from oslo_config import cfg
 from report_client.plan import render
 
 from .. import errors
+from ..fleet import mark
 from ..limits import contention
 from ..ownership import policy
 from ..ownership.explanations import drift
@@ -33,14 +34,20 @@ from ..tree import inventory, provider
 from ..tree import node as node_module
 from ..tree.node import Node
 from .app import command, configuration
-from .wiring import agent_settings, placement
-from .wiring.agent import Agent, open_agent
+from .wiring import placement
+from .wiring.agent import Agent
+from .wiring.opening import open_agent, state_copy
 
 TRIES = 4
 PAUSE = 0.5  # seconds between two tries
 
 _BUSY = (
     'the agent writes to {} now: run the command again when its cycle is over'
+)
+
+_ELSEWHERE = (
+    'only the agent that reports it knows what it last wrote and found there: '
+    'run the command on its machine, which "compute-agent status" names'
 )
 
 # What is known of a node, or why it is unknown.
@@ -59,15 +66,11 @@ class Drift(command.Report):
     whose state is unknown.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the nodes."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the nodes."""
         command.add_nodes(parser, 'Compare only these nodes.')
-        return parser
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
+    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
         """Return the drift of each node."""
         conf = self.conf()
         with open_agent(conf, read_only=True, describes=False) as agent:
@@ -138,20 +141,23 @@ class Reading:
 
     def _once(self, nodes: Sequence[Node]) -> dict[str, Answer]:
         seen = self._agent.client.observe([node.uuid for node in nodes])
-        conf = self._conf
-        path, site = agent_settings.state_path(conf), placement.site(conf)
-        with contextlib.closing(State.open_copy(path, site)) as copy:
+        conf, agent = self._conf, self._agent
+        site = placement.site(conf)
+        with state_copy(conf, site, agent.drivers) as copy:
             memory = contention.Contention(time.time)
             memory.load(copy.undos.load())
             rules = policy.Policy(
                 node_uuid='',
                 authority=self._authority,
-                ratios=self._agent.current.value.ratios,
+                ratios=agent.current.value.ratios,
                 contended=memory.contended(),
-                mode=self._agent.current.value.part,
+                mode=agent.current.value.part,
+                mark=None
+                if agent.current.value.is_companion
+                else mark.Mark.of(agent.share, copy.agent_id),
             )
-            orders = self._agent.current.orders()
-            return {
+            orders = agent.current.orders()
+            found = {
                 node.uuid: _known(
                     seen[node.uuid],
                     copy,
@@ -161,6 +167,13 @@ class Reading:
                 )
                 for node in nodes
             }
+            if conf.compute_agent.state_connection:
+                found |= {
+                    node.uuid: errors.UnknownState(_ELSEWHERE)
+                    for node in nodes
+                    if not _is_read(node, copy)
+                }
+            return found
 
 
 def _authority(conf: cfg.ConfigOpts) -> Mapping[str, Sequence[str]]:
@@ -211,6 +224,14 @@ def _known(
         seen=last,
         record=record,
         policy=rules,
+    )
+
+
+def _is_read(node: Node, copy: State) -> bool:
+    """Return True if the agent here has read a node, or lost it."""
+    return (
+        node.uuid in copy.snapshot.readings([node.uuid])
+        or node.uuid in copy.snapshot.lost_roots()
     )
 
 
@@ -278,15 +299,7 @@ def _mark(one: drift.Drift) -> str:
         if change.existed and change.exists:
             return f'the provider is {one.text}'
         return f'the provider is {"new" if change.exists else "deleted"}'
-    if not change.exists:
-        return f'-{change.name}'
-    mark = f'{"~" if change.existed else "+"}{change.name}'
-    if change.after is None:
-        return mark
-    if change.before is None:
-        return f'{mark} {render.record(change.after)}'
-    changed = render.difference(change.before, change.after)
-    return f'{mark} {changed}'
+    return render.mark(change)
 
 
 def _verb(change: Change) -> str:

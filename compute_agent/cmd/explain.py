@@ -15,11 +15,12 @@ from ..ownership.explanations import explain
 from ..plan.change import Change
 from ..tree import assertion
 from ..tree import node as node_module
-from ..virt import finding
 from ..virt.drivers import NamedDriver
+from ..virt.values import finding
 from . import probe
 from .app import command
-from .wiring.agent import Agent, open_agent
+from .wiring.agent import Agent
+from .wiring.opening import open_agent
 
 
 class Explain(command.Report):
@@ -31,9 +32,8 @@ class Explain(command.Report):
     operator's file that adds it.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the trait and the node."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the trait and the node."""
         parser.add_argument(
             'trait', metavar='TRAIT', help='The name of the trait.'
         )
@@ -42,11 +42,8 @@ class Explain(command.Report):
             metavar='NODE',
             help='The name or uuid of a node (default: all nodes of this agent).',
         )
-        return parser
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
+    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
         """Return the explanation for each node; exit 1 if one is incomplete."""
         trait = trait_names.check(parsed_args.trait)
         with open_agent(self.conf(), read_only=True) as agent:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from oslo_config import cfg
 
-from ..virt import host_facts as virt
+from ..virt.values import host_facts as virt
 from .app import configuration, listing
 
 #: The driver whose facts are listed if the configured one has none.
@@ -27,9 +27,8 @@ class Facts(listing.Listing):
 
     COLUMNS = ('name', 'value', 'source', 'unknown')
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the pattern."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the pattern."""
         parser.add_argument(
             'pattern',
             nargs='?',
@@ -38,11 +37,8 @@ class Facts(listing.Listing):
             help='List only the facts whose names match, for example "cpu.*" '
             'or "pci.*.driver".',
         )
-        return parser
 
-    def rows(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[listing.Rows, str | None, int]:
+    def rows(self, parsed_args: argparse.Namespace) -> listing.Listed:
         """Return the facts, and the lines about refused files."""
         conf = configuration.load(self.app.global_options, local=True)
         found = _facts(conf)

@@ -15,8 +15,8 @@ from oslo_config import cfg
 from .. import errors, extra_specs
 from ..plan import history_entry as entry
 from ..provider_config import files
-from ..virt import requested as virt
 from ..virt.driver import Existence
+from ..virt.values import requested as virt
 from .app import command, configuration
 from .candidates import request_options
 from .wiring import agent_settings, host_history
@@ -25,9 +25,8 @@ from .wiring import agent_settings, host_history
 class _NodeCommand(command.Report):
     """A command about one node of the driver."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the node and its instance."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the node and its instance."""
         parser.add_argument('node', help='The name or uuid of the node.')
         parser.add_argument(
             '--instance',
@@ -40,7 +39,6 @@ class _NodeCommand(command.Report):
             action='store_true',
             help='Print what would be done, and do nothing.',
         )
-        return parser
 
     def local_conf(self) -> cfg.ConfigOpts:
         """Return the configuration; the options of placement are not read."""
@@ -122,39 +120,18 @@ class NodeStage(_NodeCommand):
     available, and its other values stay. "node unstage" takes the traits back.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the request."""
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
-            '--property',
-            action='append',
-            default=[],
-            dest='properties',
-            metavar='KEY=VALUE',
-            help="A flavor's extra spec: trait:NAME=required or =forbidden, "
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the request."""
+        super().add_options(parser)
+        request_options.add_flavor(
+            parser,
+            "A flavor's extra spec: trait:NAME=required or =forbidden, "
             'or capabilities:NAME=VALUE. May be repeated.',
+            'A YAML or JSON file with extra_specs, or the output of '
+            '"openstack flavor show -f json", as "candidates" takes it.',
         )
-        parser.add_argument(
-            '--image-property',
-            action='append',
-            default=[],
-            dest='image_properties',
-            metavar='KEY=VALUE',
-            help="An image's property: trait:NAME=required, or "
-            'traits_required=NAME,NAME. May be repeated.',
-        )
-        parser.add_argument(
-            '--flavor',
-            metavar='FILE',
-            help='A YAML or JSON file with extra_specs, or the output of '
-            '"openstack flavor show -f json", as "candidates" takes it. An '
-            'extra spec given with --property replaces the one in the file.',
-        )
-        return parser
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
+    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
         """Return the staged traits and capabilities."""
         _check_given(parsed_args)
         requested, _ = request_options.extra_specs_of(parsed_args)
@@ -206,9 +183,7 @@ class NodeUnstage(_NodeCommand):
     nothing is staged.
     """
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
+    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
         """Return the traits and capabilities that were taken back."""
         conf, dry_run = self.local_conf(), parsed_args.dry_run
         change = functools.partial(
@@ -248,6 +223,7 @@ def _reported(
         'traits': list(staging.traits),
         'placement_only': list(staging.placement_only),
         'capabilities': dict(staging.capabilities),
+        'kept': list(staging.kept),
         'ignored': list(staging.ignored),
         'notes': list(staging.notes),
     }

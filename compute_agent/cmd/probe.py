@@ -13,8 +13,8 @@ from .. import errors
 from ..identity import compute_id, identity
 from ..tree import node as node_module
 from ..tree.node import Node
-from ..virt import finding as virt
 from ..virt.drivers import Drivers, NamedDriver
+from ..virt.values import finding as virt
 from .app import command, configuration
 from .wiring import agent_settings
 
@@ -27,9 +27,8 @@ class Probe(command.Report):
     the facts that have no trait.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the nodes and the option for absent traits."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the nodes and the option for absent traits."""
         command.add_nodes(parser, 'Probe only these nodes.')
         parser.add_argument(
             '--driver',
@@ -48,11 +47,8 @@ class Probe(command.Report):
             'read: files of the kernel, answers of libvirt, options. UUIDs, '
             "MAC addresses, serial numbers and the host's names are replaced.",
         )
-        return parser
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
+    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
         """Return the findings of each node."""
         conf = configuration.load(self.app.global_options, local=True)
         drivers = configuration.load_drivers(conf)

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """``compute-agent resource class``: the classes that placement knows."""
 
-import abc
 import argparse
 import typing
 from collections.abc import Sequence
 
 from report_client.api import resource_classes
 
-from .. import errors
 from ..plan.history_entry import Entry, What
 from ..tree import names
 from .app import bulk, command, listing
@@ -20,19 +18,15 @@ class ResourceClassList(listing.Listing):
 
     COLUMNS = ('Name',)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the condition."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the condition."""
         parser.add_argument(
             '--custom',
             action='store_true',
             help='List the custom classes only.',
         )
-        return parser
 
-    def rows(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[listing.Rows, str | None, int]:
+    def rows(self, parsed_args: argparse.Namespace) -> listing.Listed:
         """Return one row for each class."""
         found = _classes(self).names()
         custom = parsed_args.custom
@@ -47,25 +41,20 @@ class _CustomClass(bulk.BulkReport):
 
     _service: resource_classes.ResourceClasses
 
-    def add_item(
-        self, parser: argparse.ArgumentParser
-    ) -> argparse.ArgumentParser:
-        """Return the parser with the class."""
+    def add_item(self, parser: argparse.ArgumentParser) -> None:
+        """Add the class."""
         parser.add_argument(
             'name',
             metavar='NAME',
             help='The name of a custom class, such as CUSTOM_GOLD. "-" reads '
             'names from standard input, one on each line.',
         )
-        return parser
 
     def check(self, parsed_args: argparse.Namespace) -> None:
         """Refuse a name that no custom class can have."""
         resource_classes.check_custom(parsed_args.name, self.VERB)
 
-    def prepare(
-        self, items: Sequence[argparse.Namespace]
-    ) -> Sequence[errors.AgentError | None]:
+    def prepare(self, items: Sequence[argparse.Namespace]) -> bulk.Mistakes:
         """Open the API; placement tells itself what cannot be done."""
         self._service = _classes(self)
         return [None] * len(items)
@@ -75,10 +64,6 @@ class _CustomClass(bulk.BulkReport):
         host_history.add(
             self.conf(), self.actor, [Entry(what=what, text=name)]
         )
-
-    @abc.abstractmethod
-    def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
-        """Create or remove the class."""
 
 
 class ResourceClassAdd(_CustomClass):

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from oslo_config import cfg
 
 from .. import errors
-from ..virt import rule_results
 from ..virt.driver import ComputeDriver
+from ..virt.values import rule_results
 from .app import command, configuration
 
 #: The driver whose rules are tried if the configured one has none.
@@ -30,9 +30,8 @@ class RulesTest(command.Report):
     read, so its names stay as they are), or is off.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the rules and the file of facts."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the rules and the file of facts."""
         parser.add_argument(
             'rules',
             nargs='*',
@@ -46,11 +45,8 @@ class RulesTest(command.Report):
             'facts -f json" on another host, in place of the facts of this '
             'host.',
         )
-        return parser
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
+    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
         """Return the result of each rule; exit 1 if a name is no rule's."""
         driver = _driver(
             configuration.load(self.app.global_options, local=True)

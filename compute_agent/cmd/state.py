@@ -1,29 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
 """``compute-agent state …``: list the agent's record, and hand it over.
 
-The commands need neither placement nor the driver. ``show`` reads a copy of
-the state database, so it does not disturb a running daemon.
+The commands do not need the driver, and only ``import`` asks placement.
+``show`` reads a copy of the state database, so it does not disturb a running
+daemon.
 """
 
 import argparse
 import contextlib
 import dataclasses
 import errno
+import functools
 import io
 import json
 import os
-import pathlib
 import typing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from .. import errors
+from oslo_config import cfg
+
+from .. import errors, file_trust
 from ..ownership.explanations import record_rows
+from ..ownership.record import Record
 from ..state import state
 from ..state.database import lock
 from ..state.values import node_record
-from .app import command, configuration, listing
+from ..tree.node import Node
+from .app import command, configuration, confirm, listing
+from .control import asking as asks
+from .control import between_cycles, client, protocol
 from .wiring import agent_settings
+from .wiring.opening import record_place, state_copy
 
 STDIN = '-'
+LARGEST = 256_000_000  # bytes of an export; a node has some kilobytes
+_MEANING = (
+    'this agent may then delete the providers that are "created", and remove '
+    'what is "added"'
+)
 
 
 class StateShow(listing.Listing):
@@ -45,24 +59,19 @@ class StateShow(listing.Listing):
         'Unconfirmed',
     )
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the node."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the node."""
         parser.add_argument(
             'node',
             nargs='?',
             metavar='NODE',
             help='The name or uuid of a node (default: the whole record).',
         )
-        return parser
 
-    def rows(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[listing.Rows, str | None, int]:
+    def rows(self, parsed_args: argparse.Namespace) -> listing.Listed:
         """Return one row for each provider and each name."""
-        directory = state_path(self)
-        opened = state.State.open_copy(directory)
-        with contextlib.closing(opened):
+        conf = _local(self)
+        with state_copy(conf) as opened:
             node = None
             if parsed_args.node is not None:
                 node = node_record.find(opened.nodes.all(), parsed_args.node)
@@ -75,58 +84,63 @@ class StateShow(listing.Listing):
             for account in accounts
             for row in record_rows.rows(account)
         ]
-        note = None if rows else f'the record in {directory} is empty'
+        empty = f'the record in {record_place(conf)} is empty'
+        note = None if rows else empty
         return rows, note, 0
 
 
 class StateExport(command.AgentCommand):
-    """Print the record of a node, for the agent that will report the node.
+    """Print the records of nodes, for the agent that will report them.
 
-    The record says what this agent created and added, so that the other agent
-    may remove it. It is JSON, for "state import" on the other host.
+    A record says what this agent created and added, so that the other agent
+    may remove it. The output is JSON, for "state import" on the other host.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the node."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the nodes."""
         parser.add_argument(
-            'node', metavar='NODE', help='The name or uuid of the node.'
+            'nodes',
+            nargs='*',
+            metavar='NODE',
+            help='The names or uuids of the nodes.',
+        )
+        parser.add_argument(
+            '--all',
+            action='store_true',
+            help='Print the records of all nodes of this agent.',
         )
         parser.add_argument(
             '--forget',
             action='store_true',
-            help='Drop the record here after printing it, so that it does '
-            'not count if the node returns. Redirect the output to a file: if '
-            'the reader of a pipe fails, the record is lost.',
+            help='Drop the records here after printing them, so that they do '
+            'not count if a node returns. Redirect the output to a file: if '
+            'the reader of a pipe fails, the records are lost.',
         )
-        return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Print the record; with --forget, drop it."""
-        directory = state_path(self)
-        with contextlib.ExitStack() as stack:
-            if parsed_args.forget:
-                stack.enter_context(lock.hold(directory))
-            with contextlib.closing(
-                state.State.open_copy(directory)
-            ) as opened:
-                node = node_record.find(opened.nodes.all(), parsed_args.node)
-                exported = opened.handover.export_record(node)
+        """Print the records; with --forget, drop them."""
+        if bool(parsed_args.nodes) == parsed_args.all:
+            raise errors.ConfigError('name the nodes, or give --all')
+        conf = _local(self)
+        if not parsed_args.forget:
+            with state_copy(conf) as opened:
+                records = between_cycles.Records(opened)
+                self._print(records.export(parsed_args.nodes))
+            return 0
+        with _records(self, conf) as there:
+            exported = there.export(parsed_args.nodes)
             self._print(exported)
-            if parsed_args.forget:
-                with contextlib.closing(state.State.open(directory)) as opened:
-                    opened.history.by = self.actor
-                    opened.handover.forget_with_record(node.uuid)
+            there.forget(exported)
         return 0
 
-    def _print(self, exported: node_record.NodeRecord) -> None:
-        """Print a record; return when it is written (a file: on disk).
+    def _print(self, exported: Sequence[node_record.NodeRecord]) -> None:
+        """Print records; return when they are written (a file: on disk).
 
-        :raises errors.Unavailable: the record could not be written
+        :raises errors.Unavailable: they could not be written
         """
         out = self.app.stdout
         try:
-            json.dump(node_record.data(exported), out, indent=2)
+            json.dump([*map(node_record.data, exported)], out, indent=2)
             out.write('\n')
             out.flush()
             _to_disk(out)
@@ -134,49 +148,162 @@ class StateExport(command.AgentCommand):
             raise
         except OSError as exc:
             raise errors.Unavailable(
-                f'the record could not be written ({exc.strerror}); it is '
+                f'the records could not be written ({exc.strerror}); they are '
                 'kept here'
             ) from exc
 
 
 class StateImport(command.Report):
-    """Import the record of a node that another agent exported.
+    """Import the records of nodes that another agent exported.
 
     From now on, this agent counts as the one that created and added what is
-    in the record. Importing the same record again changes nothing.
+    in the records, so it may remove that. Only providers that placement has in
+    a node's own tree are imported. The command shows them all, and asks once;
+    if one record cannot be imported, none is. Importing the same record again
+    changes nothing.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the file."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the files."""
         parser.add_argument(
-            'file',
-            nargs='?',
-            default=STDIN,
+            'files',
+            nargs='*',
+            default=[STDIN],
             metavar='FILE',
-            help='The output of "state export" (default: standard input).',
+            help='The output of "state export", of one or more nodes each '
+            '(default: standard input, which needs --yes).',
         )
-        return parser
+        confirm.add_option(parser)
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
-        """Import the record; return a summary of it."""
-        directory = state_path(self)
-        imported = _read(parsed_args.file, self.app.stdin)
-        with (
-            lock.hold(directory),
-            contextlib.closing(state.State.open(directory)) as opened,
-        ):
-            opened.history.by = self.actor
-            opened.handover.import_record(imported)
-        return _data(imported), _text(imported), 0
+    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
+        """Show the records, ask, and import them; return a summary of each."""
+        given = [
+            record
+            for file in parsed_args.files
+            for record in _read(file, self.app.stdin)
+        ]
+        conf = self.conf()
+        with _records(self, conf) as there:
+            trees = _trees(conf, [one.node for one in given])
+            data = [*map(_data, given, trees)]
+            shown = [*_text('imports', given, trees), _MEANING]
+            refused = confirm.refused(self, shown, yes=parsed_args.yes)
+            if refused:
+                return data, *refused
+            there.add([*map(node_record.within, given, trees)])
+        return data, '\n'.join(_text('imported', given, trees)), 0
 
 
-def state_path(asking: command.AgentCommand) -> pathlib.Path:
-    """Return the state directory; the options of placement are not read."""
-    conf = configuration.load(asking.app.global_options, local=True)
-    return agent_settings.state_path(conf)
+def _local(asking: command.AgentCommand) -> cfg.ConfigOpts:
+    """Return the configuration; the options of placement are not read."""
+    return configuration.load(asking.app.global_options, local=True)
+
+
+@contextlib.contextmanager
+def _records(
+    asking: command.AgentCommand, conf: cfg.ConfigOpts
+) -> Iterator['_OfDaemon | _Here']:
+    """Lend the records of nodes, where they may be changed.
+
+    A daemon changes them between two cycles: that of this machine or, for a
+    share, that of the agent that reports. Without one, this process does it.
+
+    :raises errors.AgentError: neither can do it
+    """
+    if asks.has_daemon(conf):
+        yield _OfDaemon(asking, conf)
+        return
+    directory = agent_settings.state_path(conf)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(lock.hold_as_owner(directory))
+        yield _Here(asking, conf, stack)
+
+
+class _OfDaemon:
+    """The records of a daemon, which carries out what it is asked."""
+
+    def __init__(
+        self, asking: command.AgentCommand, conf: cfg.ConfigOpts
+    ) -> None:
+        self._asking = asking
+        self._conf = conf
+
+    def export(self, words: Sequence[str]) -> list[node_record.NodeRecord]:
+        data = self._ask(protocol.Command.EXPORT, nodes=tuple(words))
+        return [*map(node_record.from_data, data['records'])]
+
+    def forget(self, exported: Sequence[node_record.NodeRecord]) -> None:
+        self._ask(
+            protocol.Command.FORGET,
+            nodes=tuple(one.node.uuid for one in exported),
+            digests=tuple(map(between_cycles.digest, exported)),
+        )
+
+    def add(self, given: Sequence[node_record.NodeRecord]) -> None:
+        self._ask(
+            protocol.Command.IMPORT,
+            records=json.dumps([*map(node_record.data, given)]),
+        )
+
+    def _ask(
+        self, what: protocol.Command, **fields: typing.Any
+    ) -> dict[str, typing.Any]:
+        request = protocol.Request(
+            command=what, person=client.person(), **fields
+        )
+        *_, last = asks.answers(self._asking, self._conf, request)
+        return last.data
+
+
+class _Here:
+    """The records of this host or, under its lease, of its share."""
+
+    def __init__(
+        self,
+        asking: command.AgentCommand,
+        conf: cfg.ConfigOpts,
+        stack: contextlib.ExitStack,
+    ) -> None:
+        self._asking = asking
+        self._conf = conf
+        self._stack = stack
+
+    def export(self, words: Sequence[str]) -> list[node_record.NodeRecord]:
+        if self._conf.compute_agent.state_connection:
+            return self._opened.export(words)
+        with state_copy(self._conf) as copy:
+            return between_cycles.Records(copy).export(words)
+
+    def forget(self, exported: Sequence[node_record.NodeRecord]) -> None:
+        self._opened.forget(
+            [one.node.uuid for one in exported],
+            [*map(between_cycles.digest, exported)],
+            self._asking.actor,
+        )
+
+    def add(self, given: Sequence[node_record.NodeRecord]) -> None:
+        self._opened.add(given, self._asking.actor)
+
+    @functools.cached_property
+    def _opened(self) -> between_cycles.Records:
+        conf = self._conf
+        if not conf.compute_agent.state_connection:
+            directory = agent_settings.state_path(conf)
+            opened = self._stack.enter_context(
+                contextlib.closing(state.State.open(directory))
+            )
+            return between_cycles.Records(opened)
+        from .wiring.opening import open_agent  # noqa: PLC0415 (slow)
+
+        agent = self._stack.enter_context(
+            open_agent(
+                self._asking.conf(),
+                read_only=False,
+                describes=False,
+                by=self._asking.actor,
+            )
+        )
+        return between_cycles.Records(agent.state)
 
 
 def _to_disk(out: typing.TextIO) -> None:
@@ -190,52 +317,99 @@ def _to_disk(out: typing.TextIO) -> None:
             raise
 
 
-def _read(name: str, stdin: typing.TextIO) -> node_record.NodeRecord:
-    """Return the record in a file.
+def _read(name: str, stdin: typing.TextIO) -> list[node_record.NodeRecord]:
+    """Return the records in a file.
 
-    :raises errors.ConfigError: it cannot be read, or is not a record
+    :raises errors.ConfigError: it cannot be read, or has something else
     """
     where = 'standard input' if name == STDIN else name
     try:
         content = (
-            stdin.buffer.read()
+            stdin.buffer.read(LARGEST)
             if name == STDIN
-            else pathlib.Path(name).read_bytes()
+            else file_trust.read(name, LARGEST, named=True)
         )
         if not content.strip():
             raise errors.ConfigError('it is empty; check if the export failed')
-        return node_record.from_data(json.loads(content))
+        return between_cycles.read(content)
     except OSError as exc:
         why = f'it cannot be read: {exc.strerror}'
-    except (RecursionError, ValueError) as exc:
-        why = f'it is not JSON ({exc}); {node_record.WANTED}'
     except errors.AgentError as exc:
         why = str(exc)
     raise errors.ConfigError(f'{where}: {why}')
 
 
-def _data(imported: node_record.NodeRecord) -> dict[str, typing.Any]:
+def _trees(
+    conf: cfg.ConfigOpts, nodes: Iterable[Node]
+) -> list[Mapping[str, str]]:
+    """Return the providers in each node's tree in placement: uuid → name.
+
+    :raises errors.ConfigError: a node's provider is no root in placement
+    """
+    from report_client.api.values import provider_query  # noqa: PLC0415 (heavy)
+
+    from .wiring import named_providers, placement  # noqa: PLC0415 (heavy)
+
+    providers = named_providers.providers_of(conf)
+    where, found = placement.where(conf), list[Mapping[str, str]]()
+    for node in nodes:
+        query = provider_query.ProviderQuery(in_tree=node.uuid)
+        rows = providers.list_providers(query)
+        if not rows:
+            raise errors.ConfigError(
+                f'nothing was imported: {where} has no provider {node}, so '
+                'there is nothing of it to take over'
+            )
+        root = rows[0].root_uuid
+        if root != node.uuid:
+            raise errors.ConfigError(
+                f'nothing was imported: the provider {node} is in the tree of '
+                f'{root} at {where}, and only the record of a root can be '
+                'imported: give the record of that node'
+            )
+        found.append({row.uuid: row.name for row in rows})
+    return found
+
+
+def _data(
+    given: node_record.NodeRecord, tree: Mapping[str, str]
+) -> dict[str, typing.Any]:
+    imported = node_record.within(given, tree)
     record = imported.record
     return {
-        'node': imported.node.called,
-        'uuid': imported.node.uuid,
+        'node': given.node.called,
+        'uuid': given.node.uuid,
         'providers': len(imported.providers),
         'created': len(record.created),
         'added': sum(len(names) for names in record.ours.values()),
+        'left_out': [uuid for uuid in given.providers if uuid not in tree],
     }
 
 
-def _text(imported: node_record.NodeRecord) -> str:
-    record = imported.record
-    lines = [f'imported the record of {imported.node}']
-    for uuid in imported.providers:
-        added = sorted(
-            name
-            for (provider, _), names in record.ours.items()
-            for name in names
-            if provider == uuid
+def _text(
+    verb: str,
+    given: Iterable[node_record.NodeRecord],
+    trees: Iterable[Mapping[str, str]],
+) -> Iterator[str]:
+    """Yield a line for each node, and one for each provider of its record."""
+    for one, tree in zip(given, trees, strict=True):
+        yield f'{verb} the record of {one.node}'
+        for uuid in one.providers:
+            yield f'  {_about(uuid, one.record, tree)}'
+
+
+def _about(uuid: str, record: Record, tree: Mapping[str, str]) -> str:
+    """Return the line about a provider of a node's record."""
+    if uuid not in tree:
+        return (
+            f"left out: {uuid}, which is not in this node's tree in placement"
         )
-        done = ['created'] if uuid in record.created else []
-        done += [f'added {", ".join(added)}'] if added else []
-        lines.append(f'  {uuid}: {"; ".join(done) or "nothing added"}')
-    return '\n'.join(lines)
+    added = sorted(
+        name
+        for (provider, _), names in record.ours.items()
+        for name in names
+        if provider == uuid
+    )
+    done = ['created'] if uuid in record.created else []
+    done += [f'added {", ".join(added)}'] if added else []
+    return f'{tree[uuid]} ({uuid}): {"; ".join(done) or "nothing added"}'

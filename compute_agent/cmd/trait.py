@@ -23,7 +23,8 @@ from ..tree import names
 from .app import bulk, command, confirm, listing, progress, stdin_lines
 from .wiring import host_history, placement
 
-YES_NO = {'yes': True, 'no': False}
+# As the API spells it, and as people do.
+_ASSOCIATED = {'True': True, 'False': False, 'yes': True, 'no': False}
 
 
 class TraitList(listing.Listing):
@@ -34,9 +35,8 @@ class TraitList(listing.Listing):
 
     COLUMNS = ('Name',)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the conditions."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the conditions."""
         parser.add_argument(
             '--starts-with',
             metavar='PREFIX',
@@ -50,14 +50,13 @@ class TraitList(listing.Listing):
         )
         parser.add_argument(
             '--associated',
-            choices=YES_NO,
-            help='List traits that a provider has (yes), or that none has (no).',
+            type=_as_spelled,
+            choices=_ASSOCIATED,
+            help='List traits that a provider has (True or yes), or that none '
+            'has (False or no); in any case.',
         )
-        return parser
 
-    def rows(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[listing.Rows, str | None, int]:
+    def rows(self, parsed_args: argparse.Namespace) -> listing.Listed:
         """Return one row for each trait."""
         wanted = parsed_args.name_in
         if wanted is not None:
@@ -67,25 +66,27 @@ class TraitList(listing.Listing):
         found = _traits(self).names(
             starts_with=parsed_args.starts_with,
             name_in=wanted,
-            associated=None if associated is None else YES_NO[associated],
+            associated=_ASSOCIATED.get(associated),
         )
         return [(name,) for name in found], None, 0
+
+
+def _as_spelled(given: str) -> str:
+    """Return the choice that a word in any case means, or else the word."""
+    alike = (c for c in _ASSOCIATED if c.lower() == given.lower())
+    return next(alike, given)
 
 
 class TraitShow(command.Report):
     """Show if placement knows a trait, and which providers have it."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the trait."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the trait."""
         parser.add_argument(
             'name', metavar='NAME', help='The name of the trait.'
         )
-        return parser
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
+    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
         """Return the kind of the trait and its providers."""
         name, service = parsed_args.name, _traits(self)
         if not service.exists(name):
@@ -134,9 +135,8 @@ class _TraitChange(command.Report):
 
     VERB: typing.ClassVar[str]
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the names."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the names."""
         parser.add_argument(
             'names',
             nargs='+',
@@ -144,11 +144,9 @@ class _TraitChange(command.Report):
             help='The name of a custom trait, such as CUSTOM_GOLD. "-" reads '
             'names from standard input, one or more on each line.',
         )
-        return command.take_words(parser, 'names')
+        command.take_words(parser, 'names')
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
+    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
         """Change the traits; change none if one of the names is invalid."""
         wanted = _wanted(self, parsed_args.names)
         self._check(wanted)
@@ -249,15 +247,11 @@ class TraitPrune(command.Report):
     them in order to add it to a provider; it then creates the trait again.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the option --yes."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the option --yes."""
         confirm.add_option(parser)
-        return parser
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
+    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
         """Delete them after confirmation; return the deleted ones."""
         service = _traits(self)
         unused = service.names(names.CUSTOM_PREFIX, associated=False)
@@ -291,7 +285,7 @@ class TraitSyncCheck(listing.Listing):
     def rows(
         self,
         parsed_args: argparse.Namespace,  # noqa: ARG002
-    ) -> tuple[listing.Rows, str | None, int]:
+    ) -> listing.Listed:
         """Return one row for each trait that differs."""
         known = _traits(self).names()
         there = {name for name in known if not names.is_custom(name)}

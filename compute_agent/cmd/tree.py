@@ -24,7 +24,7 @@ from ..tree import node as node_module
 from ..tree.node import Node
 from .app import command
 from .wiring import agent_settings, named_providers, placement
-from .wiring.agent import open_agent
+from .wiring.opening import open_agent
 
 _Tree = tuple[node_module.Node, provider.Snapshot]
 _COLUMNS = 100
@@ -40,9 +40,8 @@ class TreeShow(command.Report):
 
     styled = True
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the node."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the node."""
         parser.add_argument(
             'node',
             nargs='?',
@@ -50,11 +49,8 @@ class TreeShow(command.Report):
             help='The name or uuid of a node, or of any provider in placement '
             '(default: all nodes of this agent).',
         )
-        return parser
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
+    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
         """Return the selected trees."""
         word = parsed_args.node
         conf = self.conf()

@@ -18,7 +18,8 @@ _OPTS: list[cfg.Opt] = [
         'and inventories of your own to those that the driver reports. The '
         "agent reads every .yaml file in it, in nova's format, at the start "
         'and on SIGHUP. A missing directory is an error only if this option '
-        'is set.',
+        'is set. A file or directory that another user than root and the '
+        "agent's can change is refused.",
     ),
     cfg.IntOpt(
         'resource_provider_association_refresh',

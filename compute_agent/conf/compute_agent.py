@@ -10,6 +10,7 @@ from typing import Any
 
 from oslo_config import cfg, types
 
+from ..fleet import share
 from ..monitoring.values import address
 from ..ownership import policy
 from . import default
@@ -34,6 +35,15 @@ class Bind(types.String):
         """Return the address as it is written."""
         text: str = super().__call__(value)
         return text and str(address.parse(text))
+
+
+class Share(types.String):
+    """The name of a share; empty for the one that follows from the drivers."""
+
+    def __call__(self, value: Any) -> str:
+        """Return the name."""
+        name: str = super().__call__(value)
+        return name and share.check(name)
 
 
 class TextFile(types.String):
@@ -108,6 +118,35 @@ _OPTS: list[cfg.Opt] = [
         "the agent uses nova.conf. The host's uuid in the compute_id file of "
         '[DEFAULT] state_path counts all the same.',
     ),
+    cfg.StrOpt(
+        'state_connection',
+        secret=True,
+        sample_default='postgresql+psycopg://USER:PASSWORD@HOST/NAME',
+        help='The URL of a database that the agents of a share use together: '
+        'postgresql+psycopg:// or mysql+pymysql:// (docs/fleet.md). One of '
+        'them reports the nodes, and the others stand by. It needs the extra '
+        '"fleet" of the package, and a database of its own, never that of '
+        'nova. Without this option the record of the agent stays in its state '
+        'directory, and no other agent can take its place.',
+    ),
+    cfg.FloatOpt(
+        'lease_seconds',
+        default=15.0,
+        min=3.0,
+        max=3600.0,
+        help='The seconds for which the agent that reports a share is left '
+        'alone after its last beat in the database of state_connection. It '
+        'beats five times as often. If it is killed, another agent begins '
+        'after this time. Of two agents with different values, the longer one '
+        'counts.',
+    ),
+    cfg.BoolOpt(
+        'standby',
+        default=True,
+        help='Stand by while another agent reports the share, to take its '
+        'place. false means that this agent ends then, with a line that names '
+        'the other one.',
+    ),
     cfg.BoolOpt(
         'adopt_existing_roots',
         default=False,
@@ -116,9 +155,9 @@ _OPTS: list[cfg.Opt] = [
         'created and that have inventory, such as the roots that nova-compute '
         'left. Without this option, the first write to such a provider needs '
         'a yes, once: the node waits, and "compute-agent plan" shows the '
-        'change. "compute-agent sync --yes" gives it for all nodes, '
-        '"compute-agent provider adopt" for one provider. The agent records '
-        'the yes: it stays in force if you set this option to false again.',
+        'change. "compute-agent approve" gives it, for one node or for all. '
+        'The agent records the yes: it stays in force if you set this option '
+        'to false again.',
     ),
     cfg.StrOpt(
         'mode',
@@ -132,6 +171,26 @@ _OPTS: list[cfg.Opt] = [
         'an owner, but writes nothing at first if nova-compute lives on the '
         'host: the node waits, and a line says so. To go from one mode to '
         'another, change this option and restart the agent.',
+    ),
+    cfg.Opt(
+        'share',
+        type=Share(),
+        sample_default='<the driver and its filter, as ironic:shard=rack1>',
+        help='The name of the share of this agent: of the nodes that it '
+        'reports, if there are other agents for other nodes. Agents with the '
+        'same share may report the same nodes. Set it if agents for the same '
+        'nodes have different filters, or agents for different nodes have the '
+        'same. 1 to 200 of the characters A-Z, a-z, 0-9 and _.:=,+%@-.',
+    ),
+    cfg.BoolOpt(
+        'mark_nodes',
+        default=True,
+        help='Put the mark of this agent, the trait '
+        'CUSTOM_COMPUTE_AGENT_<SHARE>_<ID>, on the roots of its nodes, if its '
+        'driver may have several and nova-compute does not report them. Two '
+        'agents that report the same nodes by mistake find out by it: a root '
+        'with the mark of another agent is not written before a person allows '
+        'it, also with this option false.',
     ),
     cfg.IntOpt(
         'full_read_interval',
@@ -177,50 +236,23 @@ _OPTS: list[cfg.Opt] = [
         'its record. Use more than the lag of your slowest replica.',
     ),
     cfg.IntOpt(
-        'max_capacity_loss_percent',
-        default=20,
-        min=0,
-        max=100,
-        mutable=True,
-        help='The percentage of the total of a resource class, summed over all '
-        'nodes of this agent, that one cycle may take away. A class that goes '
-        'from all nodes counts as well, whatever its total. A fall of less than '
-        '4 units never counts, nor does a total that moves within a tree or to '
-        'a sharing provider of the tree, nor a departed node. If a cycle would '
-        'take away more, the agent writes nothing for the nodes that lose some '
-        'of that class, and reports these nodes as failed. To go on, run '
-        '"compute-agent sync --yes" or raise this value. 100 means no limit.',
-    ),
-    cfg.IntOpt(
-        'max_deletions',
-        default=10,
-        min=0,
-        mutable=True,
-        help='The number of providers that one cycle deletes. Providers of '
-        'departed nodes that become fully reserved count too. The oldest '
-        'departures go first, the providers of one node together; what is left '
-        'goes in the next cycles, without a person. If more providers than '
-        'this, and more than max_removed_percent of the nodes, depart in the '
-        'same cycle, the agent deletes none of them until you run '
-        '"compute-agent sync --yes" or raise a limit, or until they are back. '
-        'The same holds if nodes that stay would lose more providers than this, '
-        'and more than max_removed_percent of all providers, at once. 0 leaves '
-        'every deletion to you.',
-    ),
-    cfg.IntOpt(
         'max_removed_percent',
         default=20,
         min=0,
         max=100,
         mutable=True,
-        help='The percentage of all names (traits, aggregates and resource '
-        'classes of all providers) that one cycle may remove. It applies only '
-        'if there are 50 names or more. A class whose whole total becomes '
-        'reserved counts as removed. If a cycle would remove more, the agent '
-        'writes nothing for the nodes that lose names, and reports these nodes '
-        'as failed. To go on, run "compute-agent sync --yes" or raise this '
-        'value. The percentage also decides how many nodes may depart at once: '
-        'see max_deletions. 100 means no limit.',
+        help='The percentage of the nodes of this agent that may lose something '
+        'in one cycle. Four things are counted apart: nodes that lose traits or '
+        'aggregates, nodes that lose more than this percentage of a resource '
+        'class, nodes that lose providers, and nodes that depart together. If '
+        'there are 3 nodes or more, and they are more than this, the agent does '
+        'not remove these things until you run "compute-agent approve" or '
+        'raise this value; everything else is written. Providers that are to be '
+        'deleted are fully reserved meanwhile. What one node loses is written at '
+        'once, with a warning. A fall of less than 4 units does not count unless '
+        'nothing is left of the class, nor does a total that moves within a tree '
+        'or to a sharing provider of the tree. 0 leaves every removal to you; '
+        '100 means no limit.',
     ),
     cfg.Opt(
         'max_requests_per_second',

@@ -10,6 +10,7 @@ from ..tree import inventory
 
 GROUP = 'DEFAULT'
 DEFAULT_INTERVAL = 60
+STATE_PATH = '/var/lib/compute-agent'
 LONGEST_INTERVAL = 7 * 24 * 3600  # a week; far below an overflow of timers
 
 _IDENTITY = [
@@ -40,10 +41,12 @@ _IDENTITY = [
     ),
     cfg.StrOpt(
         'state_path',
-        default='/var/lib/compute-agent',
+        default=STATE_PATH,
         help='The directory of the state of the agent: the record of its '
         'writes, its last readings of placement, and the compute_id file with '
-        "this host's uuid. Each agent needs a directory of its own.",
+        "this host's uuid. Each agent needs a directory of its own. The value in "
+        "nova.conf is nova's directory: the agent reads nova's compute_id there, "
+        'and keeps nothing in it.',
     ),
     cfg.StrOpt(
         'instances_path',

@@ -140,16 +140,20 @@ class _Names(iniparser.BaseParser):
     def assignment(self, key: str, _value: object) -> None:
         """Note an option."""
         name = key.strip().replace('-', '_')
-        if name not in self.found[self.section]:
-            self.found[self.section].append(name)
+        section = self.found.setdefault(self.section, [])
+        if name not in section:
+            section.append(name)
 
 
 def read(path: pathlib.Path) -> dict[str, list[str]]:
-    """Return the options of a file by section; a file that is gone has none."""
+    """Return the options of a file by section.
+
+    A file that oslo.config refuses, or that is gone, has none.
+    """
     parser = _Names()
     try:
         text = path.read_text(encoding='utf-8')
-    except (OSError, UnicodeDecodeError):
+        parser.parse(text.splitlines(keepends=True))
+    except (OSError, UnicodeDecodeError, iniparser.ParseError):
         return {}
-    parser.parse(text.splitlines(keepends=True))
     return parser.found

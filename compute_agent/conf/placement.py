@@ -23,9 +23,12 @@ _EMBEDDED = [
         'embedded',
         default=False,
         help='Use an embedded placement service on 127.0.0.1, for development '
-        'and demonstrations. The daemon starts it, and the other commands find '
-        'it. Every client that reaches its port is an administrator. All '
-        'authentication options are ignored.',
+        'and demonstrations. The daemon starts it, unless "placement serve" '
+        'serves that of the same state directory; the other commands find it. '
+        'It proves by a secret in the state directory that it is the right '
+        'one; to another service at its port, nothing is sent. Every client '
+        'that reaches its port is an administrator. All authentication options '
+        'are ignored.',
     ),
     cfg.PortOpt(
         'embedded_port',

@@ -7,11 +7,10 @@ to the node's cycle. The resource tracker calls it between the two steps of
 the nodes' cycles, and after the second to drop the approvals of what was done.
 """
 
+import contextlib
 import dataclasses
 import logging
-import time
 from collections.abc import (
-    Callable,
     Collection,
     Iterable,
     Iterator,
@@ -19,26 +18,12 @@ from collections.abc import (
     Sequence,
 )
 
-from ..limits import approval, blast_radius, effects, judgement
-from ..state.approvals import Approvals
-from ..tree import provider
+from .. import error_text, errors
+from ..limits import approval, blast_radius, judgement
+from ..state.approvals import Approvals, Masses
 from .node.node_cycle import NodeCycle
 
 LOG = logging.getLogger(__name__)
-
-LATER = (
-    'its providers are deleted in a later cycle, because one cycle deletes no '
-    'more than {} providers ([compute_agent] max_deletions)'
-)
-_WORDS = {
-    approval.Kind.DELETIONS: 'deletions of providers',
-    approval.Kind.DEPARTURES: 'deletions of departed nodes',
-    approval.Kind.NAMES: 'removals of names',
-    approval.Kind.CAPACITY: 'losses of capacity',
-}
-_NOTHING_FOUND = judgement.Judgement(
-    held=(), approved={}, departures=frozenset(), waiting=frozenset()
-)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,40 +32,33 @@ class Nodes:
 
     :ivar cycles: the cycles of the nodes, departed ones included
     :ivar batches: the batch of each departed node
-    :ivar others: returns the providers of the listed nodes that are not
-        processed, by node
+    :ivar listed: the number of nodes that the drivers list
     """
 
     cycles: Sequence[NodeCycle]
     batches: Mapping[str, blast_radius.Batch] = dataclasses.field(
         default_factory=dict
     )
-    others: Callable[[], Mapping[str, provider.Snapshot]] = dict
+    listed: int
 
 
 class Judge:
-    """Judges the removals of each cycle; remembers which ones wait.
+    """Judges the removals of each cycle.
 
     :ivar approvals: the changes that a person approved
-    :param clock: seconds since the epoch
+    :param masses: the removals that were held as a mass and wait
     """
 
-    def __init__(
-        self,
-        approvals: Approvals,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, approvals: Approvals, masses: Masses) -> None:
         self.approvals = approvals
-        self._clock = clock
-        # When the deletions of a listed node began to wait, by its uuid.
-        self._waiting: dict[str, float] = {}
+        self._masses = masses
         # The approved removals of the last cycle, which were logged.
         self._used = frozenset[approval.Subject]()
 
     def judge(
         self, nodes: Nodes, limits: blast_radius.Limits, *, writing: bool
     ) -> frozenset[str]:
-        """Hold back or postpone what may not go now.
+        """Hold back what may not go now.
 
         Return the departed nodes whose deletion a person approved.
 
@@ -88,30 +66,40 @@ class Judge:
         """
         judged = [cycle for cycle in nodes.cycles if cycle.awaits_judgement]
         persons: dict[approval.Subject, str] = {}
-        found = _NOTHING_FOUND
+        found, known = judgement.Judgement(), self._masses.all()
         if judged:
-            found = self._judgement(judged, nodes, limits, persons)
+            found = self._judgement(judged, nodes, limits, persons, known)
         for cycle in judged:
-            self._tell(cycle, found, LATER.format(limits.deletions))
+            uuid = cycle.node.uuid
+            held = [one for one in found.held if uuid in one.subjects]
+            if held:
+                cycle.hold_back(held)
         self._note_approved(found, judged, persons, writing=writing)
-        now = self._clock()
-        self._waiting = {
-            uuid: self._waiting.get(uuid, now) for uuid in found.waiting
-        }
+        if writing:
+            # If the database cannot be written now, nothing is sent either.
+            with contextlib.suppress(errors.Unavailable):
+                self._masses.keep(
+                    {**_unplanned(known, nodes.cycles), **found.masses()}
+                )
         return found.departures
 
-    def end(self, cycles: Sequence[NodeCycle]) -> None:
-        """Drop the approvals of removals that placement carried out.
+    def end(
+        self, cycles: Sequence[NodeCycle], limits: blast_radius.Limits | None
+    ) -> None:
+        """Log what nodes lost; drop the approvals of what was carried out.
 
-        Also if they needed none any more: the rest of a mass may be small.
+        Also of removals that needed none any more, because the limit was raised.
+
+        :param limits: None if a person confirmed all removals
         """
-        made = {
-            subject
-            for cycle in cycles
-            for subject in approval.removal_subjects(
-                cycle.removed(), departed=cycle.departed
+        made = set[approval.Subject]()
+        for cycle in cycles:
+            removed = cycle.removed()
+            made.update(
+                approval.removal_subjects(removed, departed=cycle.departed)
             )
-        }
+            if limits is not None and not cycle.departed:
+                _warn(cycle, removed, limits)
         self.approvals.drop(self.approvals.approved(made))
 
     def _judgement(
@@ -120,6 +108,7 @@ class Judge:
         nodes: Nodes,
         limits: blast_radius.Limits,
         persons: dict[approval.Subject, str],
+        masses: judgement.Masses,
     ) -> judgement.Judgement:
         """Return the judgement; note the persons who approved something."""
 
@@ -129,28 +118,17 @@ class Judge:
             persons.update(self.approvals.approved(subjects))
             return persons.keys() & subjects
 
-        cases = [self._case(cycle, nodes.batches) for cycle in judged]
-        before = {
-            c.node.uuid: c.before() for c in nodes.cycles if not c.departed
-        }
-        found = judgement.judge(cases, _seen(before), limits, approved)
-        # Shares are of all nodes. The others are only read if they may decide.
-        others = nodes.others() if found.held else {}
-        if others:
-            seen = _seen({**before, **others})
-            found = judgement.judge(cases, seen, limits, approved)
-        return found
-
-    def _tell(
-        self, cycle: NodeCycle, found: judgement.Judgement, later: str
-    ) -> None:
-        """Hold back or postpone the plan of a node if it may not go now."""
-        uuid = cycle.node.uuid
-        held = [one for one in found.held if uuid in one.subjects]
-        if held:
-            cycle.hold_back(held)
-        elif uuid in found.waiting:
-            cycle.postpone(later)
+        cases = [
+            blast_radius.Case(
+                node_uuid=cycle.node.uuid,
+                removals=cycle.removals,
+                batch=nodes.batches.get(cycle.node.uuid)
+                if cycle.departed
+                else None,
+            )
+            for cycle in judged
+        ]
+        return judgement.judge(cases, nodes.listed, limits, approved, masses)
 
     def _note_approved(
         self,
@@ -172,20 +150,25 @@ class Judge:
             LOG.info('%s go on, as approved by %s', words, who)
         self._used = used
 
-    def _case(
-        self,
-        cycle: NodeCycle,
-        batches: Mapping[str, blast_radius.Batch],
-    ) -> blast_radius.Case:
-        uuid = cycle.node.uuid
-        batch = batches.get(uuid) if cycle.departed else None
-        return blast_radius.Case(
-            node_uuid=uuid,
-            removals=cycle.removals,
-            since=batch.left_at
-            if batch is not None
-            else self._waiting.get(uuid, self._clock()),
-            batch=batch,
+
+def _warn(
+    cycle: NodeCycle,
+    removed: blast_radius.Removals,
+    limits: blast_radius.Limits,
+) -> None:
+    """Log a warning if a node that stays lost capacity or providers."""
+    lost = limits.lost_classes(removed.totals)
+    lines = [f'{rc} {lost[rc][0]}→{lost[rc][1]}' for rc in sorted(lost)]
+    before = cycle.before()
+    gone = [str(before[uuid]) for uuid in removed.deleted if uuid in before]
+    if gone:
+        lines.append(f'without {error_text.listed(gone)}')
+    if lines:
+        LOG.warning(
+            '%s: it offers less now, as its driver describes it: %s; if that '
+            'is wrong, ask the driver with "compute-agent probe"',
+            cycle.node,
+            ', '.join(lines),
         )
 
 
@@ -198,17 +181,14 @@ def _by_words(
     for subject in subjects:
         by_kind.setdefault(subject.kind, set()).add(persons[subject])
     for kind in sorted(by_kind):
-        yield _WORDS[kind], approval.persons(by_kind[kind])
+        yield approval.WORDS[kind], approval.persons(by_kind[kind])
 
 
-def _seen(before: Mapping[str, provider.Snapshot]) -> blast_radius.Seen:
-    """Return what the listed nodes see in placement.
-
-    :param before: the providers of each node
-    """
-    names, totals = dict[str, int](), dict[blast_radius.Total, int]()
-    for uuid, providers in before.items():
-        names |= blast_radius.name_counts(providers)
-        home = provider.descendants(providers, uuid)
-        totals |= effects.totals_of({u: providers[u] for u in home})
-    return blast_radius.Seen(names=names, totals=totals, is_empty=not before)
+def _unplanned(
+    masses: judgement.Masses, cycles: Iterable[NodeCycle]
+) -> judgement.Masses:
+    """Return the masses of nodes that this cycle could not plan."""
+    if not masses:
+        return masses
+    planned = {c.node.uuid for c in cycles if c.result.plan is not None}
+    return {key: m for key, m in masses.items() if key[1] not in planned}

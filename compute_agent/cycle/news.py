@@ -12,7 +12,7 @@ import logging
 from collections.abc import Iterator, Sequence
 
 from .. import error_text
-from ..limits import contention, effects
+from ..limits import approval, contention, effects
 from ..ownership import takeover
 from ..tree.node import Node
 from .node import node_result
@@ -111,8 +111,12 @@ def _trouble(result: NodeResult) -> _Item:
     """Return why a node is not done."""
     node = result.node
     text = node_result.text(result)
-    # The losses by a first write differ from node to node.
-    item = _item(node, _FIRST_WRITES if result.takeovers else text)
+    # The losses differ from node to node.
+    others = next((one.others for one in result.takeovers if one.others), '')
+    alike = result.takeovers and f'{_FIRST_WRITES}{others}'
+    if result.removals_wait:
+        alike = f'{result.removals_wait}; {approval.ADVICE}'
+    item = _item(node, alike or text)
     if result.again_in is not None:
         text += f'; again in about {result.again_in:.0f} s'
     return dataclasses.replace(item, text=text)
@@ -135,7 +139,8 @@ def _log(items: Sequence[_Item]) -> None:
 
 def _summary(alike: str, nodes: Sequence[Node]) -> str:
     """Return one line for many nodes."""
-    if alike == _FIRST_WRITES:
-        return takeover.summary(list(map(str, nodes)))
+    if alike.startswith(_FIRST_WRITES):
+        others = alike.removeprefix(_FIRST_WRITES)
+        return takeover.summary(list(map(str, nodes)), others)
     named = ', '.join(map(str, nodes[:FEW]))
     return f'{len(nodes)} nodes ({named} and {len(nodes) - FEW} more): {alike}'

@@ -9,7 +9,7 @@ The resource tracker asks for the list at the start of each cycle.
 
 import dataclasses
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from .. import errors
 from ..state.nodes import KnownNode
@@ -99,6 +99,11 @@ class NodeList:
         found = self._with_failed(nodes, holders, failed)
         self._log(found)
         return found
+
+    @property
+    def uuids(self) -> Collection[str]:
+        """The nodes of the last list."""
+        return self._described_by.keys()
 
     def described_by(self, node: Node) -> DescribedBy:
         """Return the drivers of a node; all drivers for one not listed."""
@@ -225,7 +230,7 @@ def _answer(one: NamedDriver) -> _Answer:
             )
     except errors.AgentError:
         raise
-    except failures.FAILURES as exc:
+    except failures.caught() as exc:
         raise errors.DriverError(
             f'{one.class_name} cannot list its nodes: {failures.text(exc)}'
         ) from exc

@@ -20,14 +20,15 @@ from ..limits import blast_radius, effects
 from ..limits.backoff import Backoff
 from ..limits.contention import Contention, NodeOutcome
 from ..plan.observation import Observation
+from ..state.undos import Undos
 from ..tree import node as node_module
-from ..tree import provider
 from ..tree.node import Node
-from . import judging, node_list, report_client
+from . import judging, node_list
 from .departures import departed_cycles, departed_nodes
 from .node.node_cycle import CycleContext, NodeCycle
 from .node.node_planner import NodePlanner
 from .node.node_result import NodeResult, Status
+from .values.report_client import ReportClient
 
 __all__ = ['Control', 'NodeResult', 'Progress', 'ResourceTracker', 'Status']
 
@@ -49,11 +50,14 @@ class Control:
 
     :ivar limits: called in each cycle; returns None, for no limit, if a person
         confirmed the removals
+    :ivar may_begin: raises ``Deposed`` if no other node may begin, because
+        another agent reports the share, or is to report it
     """
 
     limits: Callable[[], blast_radius.Limits | None] = blast_radius.Limits
     back_off: Backoff = dataclasses.field(default_factory=_back_off)
     contention: Contention = dataclasses.field(default_factory=_contention)
+    may_begin: Callable[[], object] = bool
 
 
 class ResourceTracker:
@@ -68,7 +72,7 @@ class ResourceTracker:
 
     def __init__(
         self,
-        client: report_client.ReportClient,
+        client: ReportClient,
         planner: NodePlanner,
         nodes: node_list.NodeList,
         *,
@@ -76,7 +80,7 @@ class ResourceTracker:
         judge: judging.Judge,
         workers: int = 1,
         control: Control | None = None,
-        undos: report_client.Undos | None = None,
+        undos: Undos | None = None,
     ) -> None:
         self._client = client
         self._planner = planner
@@ -89,8 +93,20 @@ class ResourceTracker:
             gone, planner, client.invalidate
         )
         self._undos = undos
-        if undos is not None:
-            self._control.contention.load(undos.load())
+        self._remember()
+
+    def take_over(self, agent_id: str) -> None:
+        """Report as the agent with this id, which wrote the record.
+
+        What it learned of other writers is read.
+        """
+        self._planner.sign(agent_id)
+        self._remember()
+
+    def _remember(self) -> None:
+        """Read what is known of other writers."""
+        if self._undos is not None:
+            self._control.contention.load(self._undos.load())
 
     def plan(
         self, progress: Progress | None = None, only: Collection[str] = ()
@@ -123,13 +139,17 @@ class ResourceTracker:
         :param writing: False to plan it only
         :raises errors.AgentError: no node could be observed
         """
-        self._planner.begin()
-        seen = self._planner.observe([node.uuid for node in nodes])
+        uuids = [node.uuid for node in nodes]
+        self._planner.begin(left=uuids)
+        seen = self._planner.observe(uuids)
         context = self._context(writing=writing, judged=False)
         cycles = [NodeCycle(context, node, leaves=True) for node in nodes]
         for cycle in cycles:
             cycle.begin(seen[cycle.node.uuid])
-        return [cycle.result for cycle in cycles]
+        results = [cycle.result for cycle in cycles]
+        if writing:
+            self._learn(results, full=False)
+        return results
 
     def nodes(self) -> Sequence[Node]:
         """Return the nodes that the driver has now.
@@ -160,6 +180,8 @@ class ResourceTracker:
         was_refused = self._control.back_off.has_refusals
         ordered = sorted(cycles, key=lambda c: was_refused(c.node.uuid))
         self._in_parallel(ordered, lambda c: c.begin(seen[c.node.uuid]), tell)
+        if any(cycle.has_new_uuid for cycle in cycles):
+            return self._cycle(progress, only, writing=writing)
         self._planner.end([node.uuid for node in listed], gone)
         departed: departed_cycles.Begun = departed_cycles.Begun()
         if not only:
@@ -177,30 +199,21 @@ class ResourceTracker:
             judged = judging.Nodes(
                 cycles=cycles,
                 batches=departed.batches,
-                others=functools.partial(self._others, listed, nodes),
+                listed=len(listed),
             )
             allowed = self._judge.judge(judged, limits, writing=writing)
         if writing:
             self._departures.approve(allowed)
-        self._finish(cycles, tell, writing=writing)
+        begun = [cycle for cycle in cycles if cycle.removals]
+        self._in_parallel(begun, lambda cycle: cycle.apply_judged(), tell)
+        if writing:
+            # If the database cannot be written now, the approvals stay.
+            with contextlib.suppress(errors.Unavailable):
+                self._judge.end(cycles, limits)
         results = [cycle.result for cycle in cycles]
         if writing:
             self._learn(results, full=context.outage is None and not only)
         return [*results, *departed.others]
-
-    def _others(
-        self, listed: Sequence[Node], chosen: Sequence[Node]
-    ) -> dict[str, provider.Snapshot]:
-        """Return the providers of the nodes that were not chosen, by node."""
-        others = [node.uuid for node in listed if node not in chosen]
-        if not others:
-            return {}
-        try:
-            found = self._planner.observe(others)
-        except errors.AgentError:
-            return {}  # shares of fewer nodes hold back more, never less
-        seen = _observations(found, others)
-        return {uuid: one.providers for uuid, one in seen.items()}
 
     def _context(self, *, writing: bool, judged: bool) -> CycleContext:
         return CycleContext(
@@ -212,33 +225,8 @@ class ResourceTracker:
             writing=writing,
             judged=judged,
             approvals=self._judge.approvals,
+            may_begin=self._control.may_begin,
         )
-
-    # --- the second step ------------------------------------------------------
-
-    def _finish(
-        self,
-        cycles: Sequence[NodeCycle],
-        tell: Callable[[], object] | None,
-        *,
-        writing: bool,
-    ) -> None:
-        """Apply the plans that were judged, and tell of those held back."""
-        begun = [cycle for cycle in cycles if cycle.removals]
-
-        def finish(cycle: NodeCycle) -> None:
-            if not cycle.awaits_judgement:
-                return
-            if writing:
-                cycle.apply_judged()
-            else:
-                cycle.end_unapplied()
-
-        self._in_parallel(begun, finish, tell)
-        if writing:
-            # If the database cannot be written now, the approvals stay.
-            with contextlib.suppress(errors.Unavailable):
-                self._judge.end(cycles)
 
     def _in_parallel(
         self,
@@ -281,7 +269,7 @@ class ResourceTracker:
             node=node,
             done=done,
             skipped=frozenset(result.contended),
-            pending=effects.items(plan.operations) - done,
+            pending=effects.items(result.wanted or plan.operations) - done,
         )
 
 

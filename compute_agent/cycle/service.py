@@ -2,8 +2,8 @@
 """The daemon's loop: run a cycle, log what changed, wait.
 
 The start and the end of an outage are logged once each, and each hour of it;
-``news.py`` logs the news of the nodes. ``schedule.py`` decides how long the
-loop waits. The loop ends between two cycles once ``stop`` is set. Signals,
+``news.py`` logs the news of the nodes. ``values/schedule.py`` decides how long
+the loop waits. The loop ends between two cycles once ``stop`` is set. Signals,
 threads and wiring belong to ``cmd``.
 """
 
@@ -14,7 +14,10 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from .. import error_text, errors
-from . import news, resource_tracker, schedule
+from ..virt import failures
+from . import news, resource_tracker
+from .node import node_result
+from .values import schedule
 
 LOG = logging.getLogger(__name__)
 
@@ -117,7 +120,7 @@ class Service:
             return self._cycle(), None
         except errors.AgentError as exc:
             return (), exc
-        except (Exception, SystemExit) as exc:
+        except failures.caught() as exc:
             if self._away_since is None:
                 LOG.exception('unexpected')
             return (), errors.AgentError(f'unexpected: {exc!r}')
@@ -181,14 +184,11 @@ class Service:
         """Log the news of the nodes, and a summary if there are any."""
         has_news = self._news.log(results, told=self._waited_for)
         self._waited_for = ''
-        count = dict.fromkeys(resource_tracker.Status, 0)
-        for result in results:
-            count[result.status] += 1
         applied = sum(len(r.applied) for r in results)
         LOG.log(
             logging.INFO if has_news or applied else logging.DEBUG,
-            'cycle: %d done, %d waiting, %d failed; %d operations, %.2f s',
-            *count.values(),
+            'cycle: %s; %d operations, %.2f s',
+            node_result.counted(node_result.counts(results)),
             applied,
             seconds,
         )

@@ -24,7 +24,10 @@ import sqlite3
 import typing
 from collections.abc import Iterator
 
-from .. import errors, private_files
+from urllib3 import connection
+
+from .. import errors, forks, private_files
+from . import proof
 
 _TABLES = frozenset({'alembic_version', 'resource_providers'})
 
@@ -55,6 +58,7 @@ def _take_lock(path: pathlib.Path, undo: contextlib.ExitStack) -> None:
     lock_file = path.with_name(f'{path.name}.lock')
     descriptor = private_files.open_file(lock_file)
     undo.callback(os.close, descriptor)
+    undo.enter_context(forks.closed_in_child(descriptor))
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as exc:
@@ -152,14 +156,19 @@ class EmbeddedPlacement:
             ) from exc
         with contextlib.ExitStack() as undo:
             listener = undo.enter_context(self._listen())
+            undo.enter_context(forks.closed_in_child(listener.fileno()))
             undo.enter_context(lock(self._database))
             application = placement_app.create_app(
                 placement_app.sqlite_url(self._database)
             )
             undo.callback(placement_app.release)
-            server = wsgi_thread.WsgiThread(application, listener)
+            port = listener.getsockname()[1]
+            proving = proof.ProvingApplication(
+                application, self._new_secret(), port
+            )
+            server = wsgi_thread.WsgiThread(proving, listener)
             undo.callback(server.stop)
-            self._bound_port = listener.getsockname()[1]
+            self._bound_port = port
             self._undo = undo.pop_all()
 
     def stop(self) -> None:
@@ -172,6 +181,24 @@ class EmbeddedPlacement:
 
     def __exit__(self, *exc_info: object) -> None:
         self.stop()
+
+    def check(self, opened: connection.HTTPConnection) -> None:
+        """Check that the service behind a new connection has this database.
+
+        :raises errors.Unavailable: it is another service
+        :raises OSError: the connection failed
+        """
+        proof.check(self._database, opened)
+
+    def _new_secret(self) -> str:
+        path = proof.secret_file(self._database)
+        try:
+            return proof.make_secret(path)
+        except OSError as exc:
+            raise errors.ConfigError(
+                f'the file {path} cannot be written: {exc.strerror}; set '
+                'state_path to a writable directory'
+            ) from exc
 
     def _listen(self) -> socket.socket:
         family = (

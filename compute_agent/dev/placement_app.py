@@ -24,7 +24,7 @@ with warnings.catch_warnings():
     import alembic.util
     import sqlalchemy
     import sqlalchemy.exc
-    from oslo_db import exception as db_exception  # type: ignore[import-untyped]
+    from oslo_db import exception as db_exception
     from placement import conf as placement_conf
     from placement import db_api, deploy, policy
     from placement.db.sqlalchemy import migration

@@ -12,10 +12,11 @@ import shutil
 import uuid as uuidlib
 from collections.abc import Iterable, Iterator, Sequence
 
-from .. import errors, private_files
+from .. import errors, file_trust, private_files
 from ..tree import names
 
 FILE_NAME = 'compute_id'
+LARGEST = 4096  # bytes
 
 
 def uuid_files(directories: Sequence[pathlib.Path]) -> dict[str, str]:
@@ -141,7 +142,8 @@ def _read(path: pathlib.Path) -> str | None:
             raise errors.ConfigError(
                 f'{path} is not a regular file: remove it'
             )
-        text = path.read_text(encoding='utf-8').strip()
+        content = file_trust.read(str(path), LARGEST, named=True)
+        text = content.decode().strip()
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as exc:

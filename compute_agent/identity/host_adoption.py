@@ -3,7 +3,8 @@
 
 Placement has the host's name under the old uuid. The host takes that uuid only
 if its own file gives its uuid, and only while placement has no provider under
-the new one. ``provider adopt`` shows a ``HostAdoption`` and carries it out.
+the new one. ``provider adopt`` shows a ``HostAdoption`` and carries it out. In
+a cycle, ``cycle/node/node_cycle.py`` does so when a person approved it.
 """
 
 import dataclasses
@@ -11,6 +12,7 @@ import pathlib
 from collections.abc import Callable, Mapping, Sequence
 
 from .. import errors
+from ..limits import approval
 from ..ownership import adoption
 from ..state.handover import Handover
 from ..tree.node import Node
@@ -29,6 +31,31 @@ class HostAdoption:
     provider: adoption.ListedProvider
     directories: Sequence[pathlib.Path]
 
+    def __str__(self) -> str:
+        """Return the message for the operator."""
+        return (
+            f'the name {self.provider.name} belongs to provider '
+            f'{self.provider.uuid} in placement, but this host is '
+            f'{self.node.uuid}: if the host was reinstalled, it takes that '
+            f'uuid back and reports that provider, which waits for approval; '
+            'else rename the other provider ("compute-agent provider rename '
+            f'{self.provider.uuid} NEW_NAME") or delete it'
+        )
+
+    def brief(self) -> str:
+        """Return the adoption as a line for a list, without advice."""
+        return (
+            f'this host, {self.node}, takes the uuid of '
+            f'{adoption.title(self.provider)}, and makes that provider what '
+            'the driver describes'
+        )
+
+    def subject(self) -> approval.Subject:
+        """Return the adoption as the subject of an approval."""
+        return approval.subject(
+            approval.Kind.ADOPTION, (self.node.uuid, self.provider.uuid)
+        )
+
     def apply(self, handover: Handover) -> list[pathlib.Path]:
         """Give the host its old uuid; return the copies of the old files.
 
@@ -39,6 +66,53 @@ class HostAdoption:
         handover.forget_with_record(self.node.uuid)
         own, *others = self.directories
         return compute_id.adopt(self.provider.uuid, own, others)
+
+
+class HostUuid:
+    """Gives this host the uuid under which placement has its name.
+
+    :param listed: returns the providers that placement has under a uuid
+    """
+
+    def __init__(
+        self,
+        directories: Sequence[pathlib.Path],
+        handover: Handover,
+        listed: Callable[[str], Sequence[adoption.ListedProvider]],
+    ) -> None:
+        self._directories = directories
+        self._handover = handover
+        self._listed = listed
+        # The provider that has the name of a node, by its uuid.
+        self._holders: dict[str, adoption.ListedProvider] = {}
+
+    def adoption(self, node: Node, holder: str) -> HostAdoption | None:
+        """Return how this host takes the uuid of the holder of its name.
+
+        The result is None if no file gives the node its uuid, or if the holder
+        was deleted meanwhile. Placement is asked once for each holder.
+
+        :raises errors.Refused: the holder is not a root
+        """
+        if node.uuid not in compute_id.uuid_files(self._directories):
+            return None
+        if holder not in self._holders:
+            for provider in self._listed(holder):
+                _check_root(provider)
+                self._holders[holder] = provider
+        found = self._holders.get(holder)
+        if found is None:
+            return None
+        return HostAdoption(
+            node=node, provider=found, directories=self._directories
+        )
+
+    def take(self, adopted: HostAdoption) -> None:
+        """Carry an adoption out.
+
+        :raises errors.ConfigError: a file cannot be written
+        """
+        adopted.apply(self._handover)
 
 
 def host_adoption(

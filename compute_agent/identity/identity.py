@@ -115,7 +115,7 @@ def _renamed(node: Node, root: provider.Provider) -> str:
         f'placement knows provider {node.uuid} as {root.name}, this agent '
         f'calls it {node.name}: nothing of it is written; give the node its '
         f'old name again (for a host: [DEFAULT] host = {root.name})'
-        + ', which nova-compute may use'
+        + ', which nova-compute or another agent may use'
         * nova
         + '; if the host has a new name, "compute-agent provider rename '
         f'{node.uuid}" renames the provider'
@@ -137,7 +137,8 @@ def _maybe_cloned(
         f'have the same compute_id if one was copied from the other: delete '
         f'{file} on one of them, and restart its agent; if there is no other '
         f'host, set [DEFAULT] host = {root.name}'
-        + ', which nova-compute may use' * (names.OWNER_NOVA in root.traits)
+        + ', which nova-compute or another agent may use'
+        * (names.OWNER_NOVA in root.traits)
         + ', or give the provider its new name (docs/ownership.md)'
     )
 

@@ -31,8 +31,14 @@ _INTERPRETER = 'python'
 _WITH_ARGUMENT = frozenset({'-W', '-X'})  # options of the interpreter
 
 
-def processes(proc: pathlib.Path = PROC) -> Iterator[str]:
-    """Yield the number of each process of a nova-compute that is seen."""
+def processes(
+    proc: pathlib.Path = PROC, program: str = _PROGRAM, module: str = _MODULE
+) -> Iterator[str]:
+    """Yield the number of each process of a program that is seen.
+
+    :param program: its name; nova-compute's unless it is given
+    :param module: its name for ``python -m``
+    """
     try:
         found = [path for path in proc.iterdir() if path.name.isdecimal()]
     except OSError:
@@ -43,23 +49,23 @@ def processes(proc: pathlib.Path = PROC) -> Iterator[str]:
         except OSError:
             continue  # it ended, or this user may not see it
         words = line.decode(errors='replace').split('\0')
-        if _is_nova_compute(words):
+        if _is_program(words, program, module):
             yield path.name
 
 
-def _is_nova_compute(words: Sequence[str]) -> bool:
+def _is_program(words: Sequence[str], program: str, module: str) -> bool:
     """Return True for the program, as itself or run by an interpreter."""
-    program, *rest = words
-    if not _name(program).startswith(_INTERPRETER):
-        return _name(program) == _PROGRAM
+    first, *rest = words
+    if not _name(first).startswith(_INTERPRETER):
+        return _name(first) == program
     words_left = iter(rest)
     for word in words_left:
         if word == '-m':
-            return next(words_left, '') == _MODULE
+            return next(words_left, '') == module
         if word in _WITH_ARGUMENT:
             next(words_left, '')
         elif not word.startswith('-'):
-            return _name(word) == _PROGRAM
+            return _name(word) == program
     return False
 
 

@@ -32,31 +32,50 @@ class HostFile:
     :ivar path: the file, or the first of its copies
     :ivar is_own: True if it is only in the agent's own directory, so the agent
         may have written it before it was a companion
+    :ivar stray: a file in the agent's own directory that does not count,
+        because nova has one that says something else; else empty
     :ivar unreadable: a line for each file that this user may not read
     """
 
     uuid: str = ''
     path: str = ''
     is_own: bool = False
+    stray: str = ''
     unreadable: tuple[str, ...] = ()
 
 
 def host_file(directories: Sequence[pathlib.Path]) -> HostFile:
-    """Return the uuid in the files of this host.
+    """Return the uuid in the files of this host; nova's count before its own.
 
     :param directories: the agent's own first
-    :raises errors.ConfigError: a file holds no uuid, or copies differ
+    :raises errors.ConfigError: a file that counts holds no uuid, or copies of
+        nova differ
     """
+    own, *others = directories
     unreadable: list[str] = []
-    found = compute_id.existing_files(directories, unreadable)
+    found = compute_id.existing_files(others, unreadable)
+    is_own = not found
+    if is_own:
+        found = compute_id.existing_files([own], unreadable)
     for uuid, paths in found.items():
         return HostFile(
             uuid=uuid,
             path=str(paths[0]),
-            is_own={path.parent for path in paths} == {directories[0]},
+            is_own=is_own,
+            stray='' if is_own else _stray(own, uuid),
             unreadable=tuple(unreadable),
         )
     return HostFile(unreadable=tuple(unreadable))
+
+
+def _stray(own: pathlib.Path, uuid: str) -> str:
+    """Return the file of the agent's own directory if it says otherwise."""
+    file = own / compute_id.FILE_NAME
+    try:
+        found = compute_id.existing_files([own])
+    except errors.ConfigError:
+        return str(file)
+    return str(file) if {*found} - {uuid} else ''
 
 
 class NovaRoot:
@@ -99,6 +118,11 @@ class NovaRoot:
         file = self._from_file()
         for line in file.unreadable:
             self._tell(f'{line}; placement is asked for the name of the host')
+        if file.stray:
+            self._tell(
+                f'{file.stray} does not have the uuid that nova-compute has in '
+                f'{file.path}, and does not count: remove the file'
+            )
         if file.uuid and self._is_there(file.uuid):
             return file.uuid
         found = self._known_by(name)

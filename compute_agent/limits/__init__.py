@@ -6,5 +6,6 @@ Begin with ``judgement.py``: large removals wait for a person's approval
 operations that placement refused, and ``contention.py`` finds changes that
 another writer, or the driver itself, keeps undoing. ``effects.py`` counts what
 the operations of a plan change and remove. Pure, except for the clock that the
-backoff is given. It may import ``tree/`` and ``plan/`` only.
+backoff is given. It may import ``fleet/``, ``tree/`` and ``plan/``
+only.
 """

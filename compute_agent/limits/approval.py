@@ -38,6 +38,25 @@ class Kind(enum.StrEnum):
     CAPACITY = 'capacity'
     #: First writes to providers that another writer created.
     FIRST_WRITE = 'first_write'
+    #: Writes to the nodes that another compute-agent reports.
+    SHARE = 'share'
+    #: A reinstalled host takes the uuid under which placement has its name.
+    ADOPTION = 'adoption'
+
+
+#: The kinds of changes, in the words of messages.
+WORDS = {
+    Kind.FIRST_WRITE: "first writes to others' providers",
+    Kind.SHARE: 'nodes that another compute-agent reports',
+    Kind.ADOPTION: 'hosts that take a former uuid back',
+    Kind.DELETIONS: 'deletions of providers',
+    Kind.DEPARTURES: 'deletions of departed nodes',
+    Kind.NAMES: 'removals of names',
+    Kind.CAPACITY: 'losses of capacity',
+}
+
+#: The end of each message about a change that waits.
+ADVICE = '"compute-agent approve" shows what waits, and allows it'
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,13 +105,25 @@ def removal_subjects(
             yield capacity_fall(total, after)
 
 
-def without_approved(
+def of_provider(
+    removals: blast_radius.Removals, uuid: str
+) -> Iterator[Subject]:
+    """Yield the removals of names and capacity from one provider."""
+    for removed in removals.names:
+        if removed[0] == uuid:
+            yield name_removal(removed)
+    for total, (before, after) in removals.totals.items():
+        if total[0] == uuid and after < before:
+            yield capacity_fall(total, after)
+
+
+def without(
     removals: blast_radius.Removals,
     approved: Collection[Subject],
     *,
     departed: bool,
 ) -> blast_radius.Removals:
-    """Return the removals that are not approved."""
+    """Return the removals that are not among these."""
     return blast_radius.Removals(
         deleted=frozenset(
             uuid
@@ -105,7 +136,7 @@ def without_approved(
         totals={
             total: (before, after)
             for total, (before, after) in removals.totals.items()
-            if after > before or capacity_fall(total, after) not in approved
+            if after >= before or capacity_fall(total, after) not in approved
         },
     )
 

@@ -78,9 +78,8 @@ class Backoff:
         :param operations: the node's plan in this cycle
         """
         known, now = self._refused.get(node_uuid, []), self._clock()
-        planned = [
-            refused for refused in known if refused.operation in operations
-        ]
+        wanted = frozenset(operations)
+        planned = [refused for refused in known if refused.operation in wanted]
         if len(planned) < len(known):
             self._refused[node_uuid] = [
                 dataclasses.replace(refused, due=now) for refused in planned
@@ -108,14 +107,15 @@ class Backoff:
         :param done: the operations that were carried out meanwhile
         """
         known, now = self._refused.get(node_uuid, []), self._clock()
-        answered = [*refusals.values(), *done]
+        answered = frozenset([*refusals.values(), *done])
         untried = [r for r in known if r.operation not in answered]
+        before = {r.operation: r for r in known}
         delays: dict[
             int, float
         ] = {}  # operations refused equally often are retried together
         refused = []
         for line, operation in refusals.items():
-            last = next((r for r in known if r.operation == operation), None)
+            last = before.get(operation)
             times, due = (last.times, last.due) if last else (0, now)
             if due <= now:
                 times += 1

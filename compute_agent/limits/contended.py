@@ -6,12 +6,14 @@ contended items; the node planner leaves them out of its plans.
 """
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 
 from ..tree import assertion, names, provider
 from .contention import Item
 
 Providers = dict[str, provider.Provider]
+
+_HOSTS = 'described differently by several hosts'
 
 
 def without_contended(
@@ -39,21 +41,29 @@ def with_suspects(
     providers: provider.Snapshot,
     ours: Mapping[assertion.Key, frozenset[str]],
     *,
+    home: Container[str],
     is_reporter: bool = False,
 ) -> tuple[Item, ...]:
     """Return the items with the writer that may undo the changes.
 
     The trait OWNER_NOVA on an item's root is nova-compute's, unless this agent
-    added it.
+    added it. A provider outside the node's own tree is a pool, which the agents
+    of other hosts may describe, too.
 
     :param ours: the names that this agent added
+    :param home: the providers of the node's own tree
     :param is_reporter: True if nova-compute has the trait there and reports
         nothing, so that it tells nothing
     """
-    if is_reporter:
-        return tuple(items)
     return tuple(
-        dataclasses.replace(item, suspect=_suspect(item, providers, ours))
+        dataclasses.replace(
+            item,
+            suspect=_HOSTS
+            if item.uuid in providers and item.uuid not in home
+            else ''
+            if is_reporter
+            else _suspect(item, providers, ours),
+        )
         for item in items
     )
 
@@ -67,7 +77,10 @@ def line(item: Item, providers: provider.Snapshot) -> str:
     action = 'undoes it' if item.there else 'adds it again'
     why = f'another writer {action} each time this agent changes it'
     advice = ''
-    if item.suspect:
+    if item.suspect == _HOSTS:
+        why = f'it is {_HOSTS} ({why})'
+        advice = '; make the drivers and files of these hosts agree on it'
+    elif item.suspect:
         why += f' ({item.suspect})'
         advice = '; let only one of the two decide it'
     if item.nodes:
@@ -93,7 +106,10 @@ def _suspect(
     added = ours.get((root.uuid, assertion.Kind.TRAIT), frozenset())
     if names.OWNER_NOVA in added:
         return 'perhaps a nova-compute that also reports this host'
-    return f'nova-compute reports this host: {names.OWNER_NOVA} is on its root'
+    return (
+        'nova-compute or another compute-agent reports this host: '
+        f'{names.OWNER_NOVA} is on its root'
+    )
 
 
 def _order(item: Item) -> tuple[str, str, str]:

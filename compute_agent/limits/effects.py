@@ -9,8 +9,9 @@ cycle. Each operation lists its own changes, and this module adds them up.
 import dataclasses
 from collections.abc import Iterable
 
+from ..fleet import mark
 from ..plan.change import Change
-from ..plan.operations.operations import Operation
+from ..plan.operations.operations import CreateProvider, Operation
 from ..plan.plan import Plan
 from ..tree import assertion, provider
 from . import blast_radius, contention
@@ -29,11 +30,11 @@ def items(operations: Iterable[Operation]) -> frozenset[contention.Item]:
 
 
 def removals(operations: Iterable[Operation]) -> blast_radius.Removals:
-    """Return the providers and the names that these operations remove.
+    """Return the providers, traits and aggregates that operations remove.
 
     A name counts if it is there before the first change and gone after the
-    last. The names of a deleted provider are part of the deletion. A resource
-    class that a reshape moves is not removed.
+    last. The names of a deleted provider are part of the deletion. The mark of
+    an agent is no loss: no flavor asks for it.
     """
     planned = list(operations)
     if not planned:
@@ -42,15 +43,17 @@ def removals(operations: Iterable[Operation]) -> blast_radius.Removals:
     deleted = frozenset(
         last.uuid for _, last in spans if last.kind is None and last.is_removal
     )
-    moved = frozenset[str]().union(*(op.moved_classes for op in planned))
     return blast_radius.Removals(
         deleted=deleted,
         names=frozenset(
             (last.uuid, last.kind, last.name)
             for first, last in spans
             if last.kind is not None
+            and last.kind is not assertion.Kind.INVENTORY
             and last.uuid not in deleted
-            and _is_lost(first, last, moved)
+            and first.existed
+            and not last.exists
+            and mark.parse(last.name) is None
         ),
     )
 
@@ -62,26 +65,33 @@ def losses(plan: Plan, sent: Iterable[Operation]) -> blast_radius.Removals:
 
 
 def totals(plan: Plan) -> dict[blast_radius.Total, tuple[int, int]]:
-    """Return the totals of resource classes that a node's plan changes.
+    """Return the totals of the resource classes that a node's plan changes.
 
-    A class that leaves a provider of the node's own tree, and that the node
-    has from a provider outside of it, such as a sharing provider, is not
-    among them.
+    They include the totals that stay as they are in the node's own tree. The
+    totals of deleted providers are part of the deletion. A class that leaves a
+    provider of that tree, and that the node has from a provider outside of it,
+    such as a sharing provider, is not among them.
     """
     if not plan.operations:
         return {}
+    deleted = removals(plan.operations).deleted
     changed = {
         (last.uuid, last.name): (
             first.before.total if first.before else 0,
             last.after.total if last.after else 0,
         )
         for first, last in _spans(plan.operations)
-        if last.kind is assertion.Kind.INVENTORY
+        if last.kind is assertion.Kind.INVENTORY and last.uuid not in deleted
     }
-    for uuid in removals(plan.operations).deleted & plan.before.keys():
+    classes = {rc for (_, rc), (old, new) in changed.items() if old != new}
+    home = set(provider.descendants(plan.before, plan.node_uuid)) - deleted
+    for op in plan.operations:
+        if isinstance(op, CreateProvider) and op.parent_uuid in home:
+            home.add(op.uuid)
+    for uuid in home & plan.before.keys():
         for rc, record in plan.before[uuid].inventories.items():
-            changed[uuid, rc] = record.total, 0
-    home = set(provider.descendants(plan.before, plan.node_uuid))
+            if rc in classes:
+                changed.setdefault((uuid, rc), (record.total, record.total))
     after = {
         **totals_of(plan.before),
         **{total: new for total, (_, new) in changed.items()},
@@ -90,7 +100,7 @@ def totals(plan: Plan) -> dict[blast_radius.Total, tuple[int, int]]:
     return {
         (uuid, rc): (old, new)
         for (uuid, rc), (old, new) in changed.items()
-        if old != new and (new or uuid not in home or rc not in shared)
+        if rc in classes and (new or uuid not in home or rc not in shared)
     }
 
 
@@ -118,15 +128,6 @@ def _spans(operations: Iterable[Operation]) -> list[tuple[Change, Change]]:
             first.setdefault(key, change)
             last[key] = change
     return [(first[key], last[key]) for key in last]
-
-
-def _is_lost(first: Change, last: Change, moved: frozenset[str]) -> bool:
-    if first.before is None:
-        return first.existed and not last.exists
-    if last.name in moved:
-        return False
-    after = {} if last.after is None else {last.name: last.after}
-    return bool(blast_radius.lost_classes({last.name: first.before}, after))
 
 
 def _item(change: Change) -> contention.Item:

@@ -3,11 +3,12 @@
 
 Pure: no I/O, configuration, logging or clock. Names, capacity, deletions of
 providers and departures of nodes are judged apart, so that one never holds
-another back. A sudden mass of one of them is *held* until a person approves
-it; only the nodes that take part in it are held. Approved removals go, and the
-others are judged without them. All other deletions spend a budget of
-``max_deletions`` providers, oldest first; those that find it spent *wait* for
-a later cycle.
+another back. A limit is about a mass: it counts the nodes that take part. If
+they are too many, these removals are *held* until a person approves them.
+Approved removals go. The others stay held, however few are left: a node that
+took part in a mass remembers how large it was. The rest of a node's plan is
+sent in any case, except after an empty list of nodes, which changes nothing of
+the nodes that it lacks.
 """
 
 import dataclasses
@@ -19,13 +20,16 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
+from typing import Self
 
 from . import approval, blast_radius
 from .approval import Kind, Subject
-from .blast_radius import Batch, Case, Seen
+from .blast_radius import Batch, Case, Mass, Removals
 
 # Returns the approved ones of these removals.
 Approved = Callable[[Collection[Subject]], Collection[Subject]]
+# The mass in which a node took part: the kind of removals, the node's uuid.
+Masses = Mapping[tuple[Kind, str], Mass]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,55 +37,71 @@ class Held:
     """Removals of one kind that wait for a person.
 
     :ivar subjects: the removals of each node that takes part in them
+    :ivar mass: the nodes that took part; those whose removals were approved
+        count, too; None for an empty list
+    :ivar is_whole: True if nothing at all of these nodes is changed
     """
 
     why: str
     kind: Kind
     subjects: Mapping[str, frozenset[Subject]]
+    mass: Mass | None = None
+    is_whole: bool = False
+
+    def without(self, approved: frozenset[Subject]) -> Self:
+        """Return the removals that are left if these are approved."""
+        left = {u: each - approved for u, each in self.subjects.items()}
+        some = {uuid: each for uuid, each in left.items() if each}
+        return dataclasses.replace(self, subjects=some)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """The verdicts; a plan that is in none of them is applied.
+    """The verdicts; what is not held is applied.
 
     :ivar held: the removals that a person must approve
     :ivar approved: those that a person approved, by node
     :ivar departures: the nodes all of whose held deletions are approved
-    :ivar waiting: the nodes whose deletions wait for a later cycle
     """
 
-    held: Sequence[Held]
-    approved: Mapping[str, frozenset[Subject]]
-    departures: frozenset[str]
-    waiting: frozenset[str]
+    held: Sequence[Held] = ()
+    approved: Mapping[str, frozenset[Subject]] = dataclasses.field(
+        default_factory=dict
+    )
+    departures: frozenset[str] = frozenset()
+
+    def masses(self) -> dict[tuple[Kind, str], Mass]:
+        """Return the mass in which each node with held removals takes part."""
+        return {
+            (one.kind, uuid): one.mass
+            for one in self.held
+            if one.mass is not None
+            for uuid in one.subjects
+        }
 
 
 def judge(
     cases: Iterable[Case],
-    seen: Seen,
+    nodes: int,
     limits: blast_radius.Limits,
     approved: Approved,
+    masses: Masses,
 ) -> Judgement:
-    """Return the judgement of all plans of a cycle that remove something."""
-    every = list(cases)
-    totals = {
-        **seen.totals,
-        **{t: b for c in every for t, (b, _) in c.removals.totals.items()},
-    }
-    seen = dataclasses.replace(seen, totals=totals)
-    found = held = _held_back(every, seen, limits)
+    """Return the judgement of all plans of a cycle that remove something.
+
+    :param nodes: the number of nodes that the drivers list
+    :param masses: the masses of earlier cycles
+    """
+    found = _held_back(list(cases), nodes, limits, masses)
     yes = frozenset(approved(_subjects(found))) if found else frozenset()
-    if yes:
-        every = [_without(case, yes) for case in every]
-        held = _held_back(every, seen, limits)
-    stays = frozenset(uuid for one in held for uuid in one.subjects)
+    left = [one.without(yes) for one in found]
     return Judgement(
-        held=held,
+        held=[one for one in left if one.subjects],
         approved={
             uuid: subjects & yes
             for one in found
             for uuid, subjects in one.subjects.items()
-            if uuid not in stays and subjects & yes
+            if subjects & yes
         },
         departures=frozenset(
             uuid
@@ -90,196 +110,164 @@ def judge(
             for uuid, subjects in one.subjects.items()
             if subjects <= yes
         ),
-        waiting=_beyond_budget(
-            (c for c in every if c.node_uuid not in stays), limits.deletions
-        ),
     )
-
-
-def _beyond_budget(cases: Iterable[Case], budget: int) -> frozenset[str]:
-    """Return the nodes whose deletions the budget does not cover.
-
-    A node's providers go together. A node that has more of them than the
-    whole budget goes alone.
-    """
-    due = [case for case in cases if case.removals.deleted]
-    due.sort(key=lambda c: (c.since, c.batch is not None, c.node_uuid))
-    spent: set[str] = set()
-    for number, case in enumerate(due):
-        both = spent | case.removals.deleted
-        if spent and len(both) > budget:
-            return frozenset(c.node_uuid for c in due[number:])
-        spent = both
-    return frozenset()
 
 
 # --- one kind each ------------------------------------------------------------
 
 
 def _held_back(
-    cases: Sequence[Case], seen: Seen, limits: blast_radius.Limits
+    cases: Sequence[Case],
+    nodes: int,
+    limits: blast_radius.Limits,
+    masses: Masses,
 ) -> list[Held]:
     listed = [case for case in cases if case.batch is None]
     departed = [case for case in cases if case.batch is not None]
     return [
-        *_names(listed, seen, limits),
-        *_capacity(listed, seen, limits),
-        *_deletions(listed, seen, limits),
-        *_departures(departed, seen, limits),
+        *_of_listed(listed, nodes, limits, masses),
+        *_departures(departed, nodes, limits, masses),
     ]
 
 
-def _names(
-    cases: Sequence[Case], seen: Seen, limits: blast_radius.Limits
+def _of_listed(
+    cases: Sequence[Case],
+    nodes: int,
+    limits: blast_radius.Limits,
+    masses: Masses,
 ) -> Iterator[Held]:
-    names = frozenset[blast_radius.Name]().union(
-        *(case.removals.names for case in cases)
-    )
-    if blast_radius.too_many_names(len(names), seen.names, limits):
-        what = f'remove more than {limits.percent:g} % of all names'
+    """Yield the kinds of removals of which too many nodes have some."""
+    for kind, what in (
+        (Kind.NAMES, 'would lose traits or aggregates'),
+        (Kind.CAPACITY, 'would lose much of a resource class'),
+        (Kind.DELETIONS, 'would lose providers'),
+    ):
+        subjects = {
+            case.node_uuid: frozenset(_of_kind(kind, case.removals, limits))
+            for case in cases
+        }
+        mass = Mass(nodes=_taking_part(subjects), of=nodes)
         yield from _held(
-            _EXCEEDED.format(what, 'max_removed_percent'),
-            Kind.NAMES,
-            {
-                c.node_uuid: map(approval.name_removal, c.removals.names)
-                for c in cases
-            },
+            _why(limits, what), kind, subjects, mass, limits, masses
         )
 
 
-def _capacity(
-    cases: Sequence[Case], seen: Seen, limits: blast_radius.Limits
-) -> Iterator[Held]:
-    percent = limits.capacity_percent
-    changes = [case.removals.totals for case in cases]
-    found = blast_radius.exceeded_classes(changes, seen.totals, percent)
-    if found:
-        yield from _held(
-            _EXCEEDED.format(
-                _taken(found, percent), 'max_capacity_loss_percent'
-            ),
-            Kind.CAPACITY,
-            {c.node_uuid: _falls(c.removals.totals, found) for c in cases},
-        )
-
-
-def _falls(
-    changes: blast_radius.Changes, classes: Collection[str]
+def _of_kind(
+    kind: Kind, removals: Removals, limits: blast_radius.Limits
 ) -> Iterator[Subject]:
-    """Yield the totals that fall, of the classes that the node loses."""
-    lost = blast_radius.losses(changes).keys() & classes
-    for (uuid, rc), (before, after) in changes.items():
-        if rc in lost and after < before:
-            yield approval.capacity_fall((uuid, rc), after)
+    """Yield the removals of one kind that count, of a node that stays."""
+    if kind is Kind.NAMES:
+        yield from map(approval.name_removal, removals.names)
+    elif kind is Kind.DELETIONS:
+        for uuid in removals.deleted:
+            yield approval.deletion(uuid, departed=False)
+    else:
+        lost = limits.lost_classes(removals.totals)
+        for (uuid, rc), (before, after) in removals.totals.items():
+            if rc in lost and after < before:
+                yield approval.capacity_fall((uuid, rc), after)
 
 
-def _deletions(
-    cases: Sequence[Case], seen: Seen, limits: blast_radius.Limits
-) -> Iterator[Held]:
-    deleted = frozenset[str]().union(*(c.removals.deleted for c in cases))
-    if _is_sudden(len(deleted), len(deleted), len(seen.names), limits):
-        what = _TOO_MANY.format(limits.deletions)
-        why = _EXCEEDED.format(what, 'max_deletions')
-        yield from _held(why, Kind.DELETIONS, _deletions_of(cases))
+def _taking_part(subjects: Mapping[str, frozenset[Subject]]) -> int:
+    """Return the number of nodes; a removal that several share counts once."""
+    seen, count = set[Subject](), 0
+    for each in subjects.values():
+        count += not each <= seen
+        seen |= each
+    return count
 
 
 def _departures(
-    cases: Sequence[Case], seen: Seen, limits: blast_radius.Limits
+    cases: Sequence[Case],
+    nodes: int,
+    limits: blast_radius.Limits,
+    masses: Masses,
 ) -> Iterator[Held]:
-    """Judge each batch; all of them together if no node is left."""
+    """Judge each batch; together if the list has no node of the agent's.
+
+    It counts the nodes that the agent had, because some of them may have no
+    case yet. The only node of an agent may go.
+    """
     by_batch: dict[Batch, list[Case]] = {}
     for case in cases:
         if case.batch is not None and (
-            case.batch.agent_nodes or not limits.deletions
+            case.batch.agent_nodes or not limits.percent
         ):
             by_batch.setdefault(case.batch, []).append(case)
-    every = [case for batch in by_batch.values() for case in batch]
-    if seen.is_empty and len(every) > 1:
-        held = _deletions_of(every, departed=True)
-        yield from _held(_ALL_GONE, Kind.DEPARTURES, held)
-        return
-    too_many = _TOO_MANY.format(limits.deletions)
+    lost = {batch for batch in by_batch if batch.is_all or not nodes}
+    if any(batch.agent_nodes > 1 for batch in lost):
+        held = _deletions_of(c for batch in lost for c in by_batch[batch])
+        yield Held(
+            why=_ALL_GONE,
+            kind=Kind.DEPARTURES,
+            subjects={uuid: each for uuid, each in held.items() if each},
+            is_whole=True,
+        )
+        by_batch = {b: c for b, c in by_batch.items() if b not in lost}
     for batch, left in by_batch.items():
-        held = _deletions_of(left, departed=True)
         going = sum(not case.removals.deleted for case in left)
-        count = batch.unasked + sum(len(c.removals.deleted) for c in left)
-        if _is_sudden(
-            count, len(batch.nodes) - going, batch.agent_nodes, limits
-        ):
-            what = f'{too_many} of nodes that departed together'
-            why = _EXCEEDED.format(what, 'max_deletions')
-            yield from _held(why, Kind.DEPARTURES, held)
+        mass = Mass(nodes=len(batch.nodes) - going, of=batch.agent_nodes)
+        why = _why(limits, 'departed together')
+        held = _deletions_of(left)
+        yield from _held(why, Kind.DEPARTURES, held, mass, limits, masses)
 
 
 # --- inside -------------------------------------------------------------------
 
-_TOO_MANY = 'delete more than {} providers'
 _ALL_GONE = (
-    "it is gone, and so is every node of this driver's list: is that the right "
-    'service? Nothing of them is touched; "compute-agent sync --yes" deletes '
-    'them'
+    'waits for approval, because it is gone, and so is every other node that '
+    'its driver listed: is that the right service? Nothing of them is changed'
 )
-# The message has no numbers that change from cycle to cycle, because a message
-# is logged again only if it differs.
-_EXCEEDED = (
-    'waits for confirmation, because the whole cycle would {} '
-    '([compute_agent] {}): check "compute-agent plan", then confirm with '
-    '"compute-agent sync --yes" or raise the limit'
+# The messages have no numbers that change from cycle to cycle, because a
+# message is logged again only if it differs.
+_MASS = (
+    'waits for approval, because more than {:g} % of the nodes {} (the limit: '
+    '[compute_agent] max_removed_percent)'
 )
+_EACH = (
+    'waits for approval, as each removal does ([compute_agent] '
+    'max_removed_percent = 0)'
+)
+
+
+def _why(limits: blast_radius.Limits, what: str) -> str:
+    return _MASS.format(limits.percent, what) if limits.percent else _EACH
 
 
 def _held(
-    why: str, kind: Kind, subjects: Mapping[str, Iterable[Subject]]
+    why: str,
+    kind: Kind,
+    subjects: Mapping[str, frozenset[Subject]],
+    mass: Mass,
+    limits: blast_radius.Limits,
+    masses: Masses,
 ) -> Iterator[Held]:
-    """Yield what is held back, if a person did not approve all of it."""
-    by_node = {uuid: frozenset(each) for uuid, each in subjects.items()}
-    taking_part = {uuid: each for uuid, each in by_node.items() if each}
-    if taking_part:
-        yield Held(why=why, kind=kind, subjects=taking_part)
+    """Yield the removals of a mass, and of nodes that took part in one.
+
+    :param mass: these nodes
+    """
+    some = {uuid: each for uuid, each in subjects.items() if each}
+    if limits.is_mass(mass.nodes, mass.of):
+        if some:
+            yield Held(why=why, kind=kind, subjects=some, mass=mass)
+        return
+    for uuid, each in some.items():
+        was = masses.get((kind, uuid))
+        if was is not None and limits.is_mass(was.nodes, was.of):
+            yield Held(why=why, kind=kind, subjects={uuid: each}, mass=was)
 
 
-def _deletions_of(
-    cases: Iterable[Case], *, departed: bool = False
-) -> dict[str, list[Subject]]:
+def _deletions_of(cases: Iterable[Case]) -> dict[str, frozenset[Subject]]:
+    """Return the deletions of departed nodes."""
     return {
-        case.node_uuid: [
-            approval.deletion(uuid, departed=departed)
+        case.node_uuid: frozenset(
+            approval.deletion(uuid, departed=True)
             for uuid in case.removals.deleted
-        ]
+        )
         for case in cases
     }
-
-
-def _without(case: Case, approved: Collection[Subject]) -> Case:
-    """Return a case without the removals that a person approved."""
-    rest = approval.without_approved(
-        case.removals, approved, departed=case.batch is not None
-    )
-    return dataclasses.replace(case, removals=rest)
 
 
 def _subjects(held: Iterable[Held]) -> frozenset[Subject]:
     every = (each for one in held for each in one.subjects.values())
     return frozenset[Subject]().union(*every)
-
-
-def _is_sudden(
-    providers: int, share: int, of: int, limits: blast_radius.Limits
-) -> bool:
-    """Return True if a person must approve this many deletions at once.
-
-    A limit of 0 providers leaves every deletion to a person.
-    """
-    return providers > limits.deletions and (
-        not limits.deletions or share * 100 > limits.percent * of
-    )
-
-
-def _taken(classes: Mapping[str, bool], percent: float) -> str:
-    """Return what is taken away of each class, for a message."""
-    gone = sorted(rc for rc, is_gone in classes.items() if is_gone)
-    fallen = sorted(rc for rc, is_gone in classes.items() if not is_gone)
-    return ' and '.join(
-        [f'take away all {rc}' for rc in gone]
-        + [f'take away more than {percent:g} % of all {rc}' for rc in fallen]
-    )

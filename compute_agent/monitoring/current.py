@@ -9,6 +9,7 @@ the operator asks for them, and of no more nodes than the option says.
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Protocol
 
 from prometheus_client import metrics_core, registry
 
@@ -35,7 +36,8 @@ class Nodes:
 
     :ivar states: the number of nodes in each state
     :ivar successes: when each node was last done, by uuid; for a node that was
-        not done yet, when it was first seen, or the daemon's start
+        not done yet, when it was first seen, or the daemon's start; without
+        those that left the driver's list
     :ivar planned: by uuid
     :ivar named: the name, the state and the last success of the nodes that are
         named
@@ -44,13 +46,33 @@ class Nodes:
 
     states: Mapping[Status, int] = dataclasses.field(default_factory=dict)
     successes: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    named: Sequence[tuple[str, Status, float]] = ()
+    named: Sequence[tuple[str, Status, float | None]] = ()
     unnamed: int = 0
     planned: Mapping[str, Planned] = dataclasses.field(default_factory=dict)
     contended: int = 0
     backed_off_nodes: int = 0
     backed_off: int = 0
     held: Mapping[approval.Kind, int] = dataclasses.field(default_factory=dict)
+
+
+class Lease(Protocol):
+    """An agent's part in its share; ``fleet/membership.py`` has it."""
+
+    share: str
+    take_overs: int
+    behind: int
+
+    @property
+    def away(self) -> Exception | None:
+        """The reason why the shared database cannot be used; None if it can."""
+
+    @property
+    def epoch(self) -> int | None:
+        """The epoch of the lease that this agent holds; None for a standby."""
+
+    @property
+    def beat_age(self) -> float:
+        """The seconds since the last beat."""
 
 
 class Current(registry.Collector):
@@ -60,6 +82,7 @@ class Current(registry.Collector):
     :param interval: returns the seconds from one cycle to the next
     :param names: the largest number of nodes that are named
     :param longest: seconds from which on a cycle hangs
+    :ivar lease: None for an agent that shares its nodes with no other
     """
 
     def __init__(
@@ -70,7 +93,9 @@ class Current(registry.Collector):
         interval: Callable[[], float],
         names: int,
         longest: float = health.LONGEST,
+        lease: Lease | None = None,
     ) -> None:
+        self.lease = lease
         self._cycles = cycles
         self._breaker_is_open = breaker_is_open
         self._interval = interval
@@ -90,7 +115,7 @@ class Current(registry.Collector):
             states=Counter(result.status for result in results),
             successes=successes,
             named=[
-                (one.node.name, one.status, successes[one.node.uuid])
+                (one.node.name, one.status, successes.get(one.node.uuid))
                 for one in map(by_name.__getitem__, chosen)
             ],
             unnamed=len(by_name) - len(chosen),
@@ -115,9 +140,10 @@ class Current(registry.Collector):
         first = self._cycles.started if self._is_first else now
         return {
             result.node.uuid: now
-            if result.status is Status.DONE
+            if result.status is Status.DONE and not result.untried
             else last.get(result.node.uuid, first)
             for result in results
+            if result.status is not Status.LEFT
         }
 
     def _planned(self, results: Sequence[NodeResult]) -> dict[str, Planned]:
@@ -128,7 +154,7 @@ class Current(registry.Collector):
         last = self._nodes.planned
         return {
             result.node.uuid: last.get(result.node.uuid, Planned())
-            if result.plan is None
+            if result.plan is None and not result.held
             else Planned(contended=result.contended, held=result.held)
             for result in results
         }
@@ -142,6 +168,8 @@ class Current(registry.Collector):
         yield from _waiting(nodes)
         if self._names:
             yield from _named(nodes)
+        if self.lease is not None:
+            yield from _of_lease(self.lease)
 
     def _times(self) -> Iterator[Gauge]:
         cycles, last = self._cycles, self._cycles.last
@@ -156,6 +184,21 @@ class Current(registry.Collector):
         yield _one(declared_metrics.CYCLE_LIMIT, self._longest)
         yield _one(declared_metrics.OUTAGE, float(bool(last and last.trouble)))
         yield _one(declared_metrics.BREAKER, float(self._breaker_is_open()))
+
+
+def _of_lease(lease: Lease) -> Iterator[metrics_core.Metric]:
+    epoch, share = lease.epoch, lease.share
+    yield _by(declared_metrics.LEASE_HELD, {share: float(epoch is not None)})
+    yield _by(declared_metrics.LEASE_EPOCH, {share: epoch or 0})
+    yield _by(declared_metrics.BEAT_AGE, {share: lease.beat_age})
+    yield _by(declared_metrics.DATABASE_UP, {share: float(not lease.away)})
+    yield _by(declared_metrics.RECORD_BEHIND, {share: lease.behind})
+    one = declared_metrics.LEASE_TAKE_OVERS
+    taken = metrics_core.CounterMetricFamily(
+        f'{declared_metrics.NAMESPACE}_{one.name}', one.text, labels=['share']
+    )
+    taken.add_metric([share], lease.take_overs)
+    yield taken
 
 
 def _of_nodes(nodes: Nodes) -> Iterator[Gauge]:
@@ -179,7 +222,8 @@ def _named(nodes: Nodes) -> Iterator[Gauge]:
     success = _gauge(declared_metrics.NODE_SUCCESS)
     state = _gauge(declared_metrics.NODE_STATE)
     for name, status, done in nodes.named:
-        success.add_metric([name], done)
+        if done is not None:
+            success.add_metric([name], done)
         state.add_metric([name, status.value], 1)
     yield success
     yield state

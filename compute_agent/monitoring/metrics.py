@@ -33,6 +33,7 @@ class Metrics:
     :param cycles: the daemon's status, which hears of each cycle first
     :param now: the values that are collected at each scrape
     :param clock: seconds since the epoch
+    :ivar committed: notes the time of a commit to the shared record
     :ivar registry: for ``prometheus_client.generate_latest``
     """
 
@@ -48,12 +49,16 @@ class Metrics:
         self._current = now
         self._clock = clock
         self._drift = tally.Drift()
+        self.committed: Callable[[float], object] = bool
         self.registry = prometheus_client.CollectorRegistry()
         self.registry.register(now)
         prometheus_client.ProcessCollector(NAMESPACE, registry=self.registry)
         self._make_cycles()
         self._make_changes()
         self._make_calls()
+        if now.lease is not None:
+            made = self._histogram(declared_metrics.COMMIT_DURATION)
+            self.committed = made.observe
 
     def identify(self, version: str, write_kinds: Collection[type]) -> None:
         """Give the version, and each kind of write its count from 0.

@@ -3,8 +3,9 @@
 
 Each connection has a thread and carries one request. There are few of them at
 a time, each has a deadline, and none can delay a cycle, or the stop of the
-daemon by more than some two seconds. Whatever a client sends, the answer is
-short and the daemon goes on.
+daemon by more than some two seconds. A connection too many takes the place of
+one whose client is idle or slow, so no client keeps a probe out. Whatever a
+client sends, the answer is short and the daemon goes on.
 """
 
 import errno
@@ -13,6 +14,7 @@ import json
 import logging
 import os
 import pathlib
+import selectors
 import socket
 import socketserver
 import stat
@@ -31,7 +33,8 @@ from .values.health import Health
 
 LOG = logging.getLogger(__name__)
 
-MOST = 16  # connections at a time; further ones are closed at once
+MOST = 16  # connections at a time; a further one replaces one of them
+QUEUED = 128  # connections that the kernel keeps until they are accepted
 SECONDS = 10.0  # the deadline of a connection
 STOPPING = 1.0  # seconds that ``close`` waits for the open connections
 _PAUSE = 0.2  # seconds between two looks at the deadlines
@@ -52,6 +55,7 @@ class Answers:
         health: Callable[[], Health],
     ) -> None:
         self._registry = registry
+        self._encoding = threading.Lock()
         self._health = health
         self._by_path = {
             '/healthz': lambda: self._judged(lambda one: one.is_healthy),
@@ -68,7 +72,8 @@ class Answers:
         path = path.partition('?')[0]
         if path == '/metrics':
             encode, kind = _encoder(accepted)
-            return 200, kind, encode(self._registry)
+            with self._encoding:  # many at once would delay the probes
+                return 200, kind, encode(self._registry)
         made = self._by_path.get(path)
         if made is None:
             known = ', '.join(['/metrics', *self._by_path])
@@ -93,12 +98,13 @@ class MonitoringServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
     daemon_threads = True
     block_on_close = False
     allow_reuse_address = True
-    request_queue_size = MOST
+    request_queue_size = QUEUED
 
     def __init__(self, address: Address, answers: Answers) -> None:
         self.answers = answers
         self._address = address
-        self._deadlines: dict[Any, float] = {}
+        self._deadlines: dict[Any, float] = {}  # the oldest first
+        self._complete: set[Any] = set()
         self._counting = threading.Condition()
         where: Any = (address.host, address.port)
         if address.path is not None:
@@ -163,20 +169,41 @@ class MonitoringServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
             raise
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
-        """Return False for a connection too many, which is closed."""
+        """Make room for a connection; return False if there is none.
+
+        The client that keeps the server waiting, else the oldest, gives way.
+        Its thread ends at once unless it just makes an answer.
+        """
         del client_address
         with self._counting:
             if len(self._deadlines) >= MOST:
+                self._cut([self._slowest()])
+            if not self._counting.wait_for(self._has_room, STOPPING):
                 return False
             self._deadlines[request] = time.monotonic() + SECONDS
         return True
+
+    def note_complete(self, request: Any) -> None:
+        """Note that the whole request of a connection has arrived."""
+        with self._counting:
+            self._complete.add(request)
 
     def shutdown_request(self, request: Any) -> None:
         """Close a connection."""
         super().shutdown_request(request)
         with self._counting:
             self._deadlines.pop(request, None)
+            self._complete.discard(request)
             self._counting.notify_all()
+
+    def _has_room(self) -> bool:
+        return len(self._deadlines) < MOST
+
+    def _slowest(self) -> Any:
+        """Return the oldest connection whose client is to send, or any."""
+        asking = [r for r in self._deadlines if r not in self._complete]
+        silent = [r for r in asking if not _has_sent(r)]
+        return next(iter(silent or self._deadlines))
 
     def service_actions(self) -> None:
         """Cut the connections that are open for too long."""
@@ -217,6 +244,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self._answer(has_body=False)
 
     def _answer(self, *, has_body: bool) -> None:
+        self.server.note_complete(self.request)
         accepted = self.headers.get('Accept') or ''
         status, kind, body = self.server.answers.answer(self.path, accepted)
         self.send_response(status)
@@ -233,6 +261,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Log a request for debugging only."""
         LOG.debug('%s asked: %r', self.address_string(), format % args)
+
+
+def _has_sent(connection: socket.socket) -> bool:
+    """Return True if bytes of a client wait to be read, or it is closed."""
+    with selectors.DefaultSelector() as selector:
+        try:
+            selector.register(connection, selectors.EVENT_READ)
+        except ValueError:
+            return True
+        return bool(selector.select(0))
 
 
 def _encoder(

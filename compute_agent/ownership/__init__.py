@@ -3,6 +3,7 @@
 
 Begin with ``resolve.py``: from assertions, record and policy it makes the
 wanted providers. ``claims.py`` decides name by name, and gives the cause of
-each removal. ``explanations/`` has what people are told about it. Pure; it may
+each removal. ``nova_traits.py`` is the table of the traits that nova decides.
+``explanations/`` has what people are told about it. Pure; it may
 import ``tree/``, ``plan/`` and ``limits/``.
 """

@@ -11,8 +11,9 @@ kind.
 """
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
+from ..fleet import mark
 from ..plan.removal import Cause, Reason
 from ..tree import assertion
 from ..tree.assertion import Assertion, Claims
@@ -28,7 +29,8 @@ class Inputs:
 
     :ivar before: the names in placement
     :ivar assertions: this cycle's assertions, by source
-    :ivar ours: the names that this agent added
+    :ivar ours: the names that this agent added; of a pool, also those that it
+        claimed
     :ivar claims: the names that each source claimed until now
     :ivar claimed_for_others: the names that are claimed for other nodes
     :ivar last_seen: the names that were there before other writers changed
@@ -36,6 +38,7 @@ class Inputs:
     :ivar departed: the sources that do not exist any more
     :ivar lists_are_complete: True if an exclusive assertion also removes
         names of other writers
+    :ivar is_pool: True if only names of ``ours`` are removed; see ``pools.py``
     """
 
     kind: assertion.Kind
@@ -47,6 +50,7 @@ class Inputs:
     last_seen: frozenset[str]
     departed: frozenset[str]
     lists_are_complete: bool
+    is_pool: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +74,16 @@ class Decision:
     masked: frozenset[str]
     restored: frozenset[str]
     unclaimed: frozenset[str]
+
+    def without_removals(self, names: Container[str]) -> 'Decision':
+        """Return the same decision, but for these names, which stay."""
+        kept = {name for name in self.causes if name in names}
+        return dataclasses.replace(
+            self,
+            names=self.names | kept,
+            causes={n: c for n, c in self.causes.items() if n not in kept},
+            foreign=self.foreign - kept,
+        )
 
 
 def decide(inputs: Inputs, policy: Policy) -> Decision:
@@ -163,11 +177,16 @@ def _cause(
     inputs: Inputs, policy: Policy, name: str, *, is_masked: bool
 ) -> Cause | None:
     """Return why an unclaimed name is removed; None if it stays."""
+    is_pruned = name in policy.orders.prune
+    if inputs.is_pool and name not in inputs.ours:
+        return Cause(reason=Reason.PRUNED) if is_pruned else None
     removing = [s for s, a in inputs.assertions.items() if name in a.removed]
     if removing:
         return _by(Reason.REMOVED, removing)
     if name in inputs.ours:
         claimants = [s for s, names in inputs.claims.items() if name in names]
+        if not claimants and mark.others([name], policy.mark):
+            return Cause(reason=Reason.TAKEN_OVER)
         gone = claimants and inputs.departed.issuperset(claimants)
         reason = Reason.DRIVER_GONE if gone else Reason.UNCLAIMED
         cause = _by(reason, claimants)
@@ -175,7 +194,7 @@ def _cause(
         cause = _by(Reason.AUTHORITY, deciding)
     elif not is_protected(name) and (sources := _complete_lists(inputs)):
         cause = _by(Reason.COMPLETE_LIST, sources)
-    elif name in policy.orders.prune:
+    elif is_pruned:
         return Cause(reason=Reason.PRUNED)
     else:
         return None

@@ -10,6 +10,7 @@ nothing more is scheduled to it. New classes of that provider wait until then.
 import dataclasses
 from collections.abc import Mapping
 
+from .. import error_text
 from ..plan.allocations import Consumers
 from ..tree import provider
 from . import undeletable
@@ -41,7 +42,12 @@ def keep_used(
     :param node_uuid: the node's provider, which the lines do not name
     """
     used = {uuid: rcs for uuid, rcs in allocated.items() if rcs}
-    possible, faults = _keep_providers(before, after, used, node_uuid)
+    gone = [uuid for uuid in used if uuid not in after]
+    possible, notes = undeletable.keep_reserved(before, after, gone)
+    faults = [
+        _prefix(before[u], node_uuid) + _fault(used[u], 'it') for u in gone
+    ]
+    faults += notes
     for uuid in (u for u in used if u in after):
         old, wanted = before[uuid], after[uuid]
         kept = {
@@ -57,27 +63,6 @@ def keep_used(
                 + _waiting(old, wanted)
             )
     return provider.snapshot(possible.values()), faults
-
-
-def _keep_providers(
-    before: provider.Snapshot,
-    after: provider.Snapshot,
-    used: Mapping[str, Consumers],
-    node_uuid: str,
-) -> tuple[dict[str, provider.Provider], list[str]]:
-    """Return ``after`` and the deleted providers that are in use."""
-    kept = {u: before[u].fully_reserved() for u in used if u not in after}
-    if not kept:
-        return dict(after), []
-    faults = [
-        _prefix(before[u], node_uuid) + _fault(used[u], 'it') for u in kept
-    ]
-    possible, notes = undeletable.reconcile(before, dict(after), kept)
-    reserved = {
-        uuid: one if uuid in after else one.fully_reserved()
-        for uuid, one in possible.items()
-    }
-    return reserved, faults + notes
 
 
 def _prefix(one: provider.Provider, node_uuid: str) -> str:
@@ -108,10 +93,8 @@ def _waiting(old: provider.Provider, wanted: provider.Provider) -> str:
 
 
 def _fault(consumers: Consumers, subject: str) -> str:
-    every = sorted(frozenset[str]().union(*consumers.values()))
-    count = len(every) - _NAMED
-    more = f' and {count} more' if count > 0 else ''
+    every = frozenset[str]().union(*consumers.values())
     return (
-        f'{subject} is not removed but reserved, because it is allocated to '
-        f'{", ".join(every[:_NAMED])}{more}'
+        f'{subject} is not removed but to be reserved, because it is '
+        f'allocated to {error_text.listed(every, _NAMED)}'
     )

@@ -7,9 +7,9 @@ compute service only if nobody's allocations are left below it. The command
 ``leave`` plans this; a companion also does it for nodes that departed.
 
 A node that departed leaves providers in placement, too. The agent deletes those
-providers of the node's own tree that it created, and the providers that it
-created for the node elsewhere, such as a sharing provider. If another node uses
-such a provider, the provider passes to that node, its heir.
+providers of the node's own tree that it created, and the pools that it created
+or changed for the node. If another of the agent's nodes uses such a pool, the
+pool passes to that node, its heir. ``pools.py`` keeps a pool that others use.
 ``cycle/departures/departed_nodes.py`` passes providers on; the planner
 describes the remaining ones.
 """
@@ -17,14 +17,15 @@ describes the remaining ones.
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
 from .. import errors
+from ..fleet import mark
 from ..plan.observation import Observation
-from ..tree import assertion, provider, provider_tree
+from ..tree import assertion, names, provider, provider_tree
 from ..tree.assertion import Kind
 from ..tree.node import Node
 from .beside_nova import given_up
 from .policy import Mode
 from .record import Record
-from .undeletable import is_derived
+from .undeletable import is_derived, reservation
 
 
 def describe(
@@ -33,15 +34,20 @@ def describe(
     record: Record,
     *,
     mode: Mode = Mode.OWNER,
+    left: Container[str] = (),
 ) -> None:
     """Edit the tree until it has nothing more of this agent.
 
     The providers of the node's own tree that this agent created go, with what
     is below them. On all other providers, every source gives up its names;
-    those that this agent added then go, the others stay. Providers that it
-    created elsewhere, such as sharing providers, stay: other nodes may use
-    them. Beside nova-compute, the root and its inventory stay, and so do the
-    children that nova-compute took over from a companion.
+    those that this agent added then go, the others stay. A pool that it created
+    or described goes, unless another node's sources describe it. If it
+    described only a part of others' pool, ``pools.py`` lets only that go. Beside
+    nova-compute, the root and its inventory stay, and so do the children that
+    nova-compute took over from a companion. Custom names stay in placement, and
+    a note names them.
+
+    :param left: the nodes that are left together
     """
     home = provider.descendants(tree.baseline, node_uuid)
     novas = frozenset({node_uuid} if mode.is_beside_nova else ())
@@ -59,13 +65,33 @@ def describe(
                 continue
             for source in sorted(claims):
                 _give_up(tree, uuid, kind, source)
-    for uuid in sorted(record.created - set(home)):
+    staying = [u for u in home if u == node_uuid or u not in novas]
+    _note_names(tree, staying, record, novas)
+    for uuid in pools(record, home):
         if tree.exists(uuid):
-            tree.note(
-                f'{tree.baseline[uuid]}: stays, because it is not in the tree '
-                'of this node and other nodes may use it; if it should go, run '
-                f'"compute-agent provider delete {uuid}"'
-            )
+            _leave_pool(tree, uuid, record, left)
+
+
+def pools(record: Record, home: Container[str]) -> list[str]:
+    """Return the pools that the agent created, or describes for the node."""
+    described = {u for (u, _), by in record.claims.items() if any(by.values())}
+    return sorted(u for u in record.created | described if u not in home)
+
+
+def _leave_pool(
+    tree: provider_tree.ProviderTree,
+    uuid: str,
+    record: Record,
+    left: Container[str],
+) -> None:
+    """Remove a pool; if another node describes it, end this node's claims."""
+    if record.nodes_that_claim(uuid, but=left):
+        for (claimed, kind), claims in sorted(record.claims.items()):
+            for source in sorted(claims) if claimed == uuid else ():
+                _give_up(tree, uuid, kind, source)
+        return
+    with tree.asserting(assertion.AGENT):
+        tree.remove(uuid)
 
 
 def _novas_children(
@@ -85,6 +111,38 @@ def _novas_children(
                 f'run "compute-agent provider delete {uuid}"'
             )
     return children
+
+
+def _note_names(
+    tree: provider_tree.ProviderTree,
+    uuids: Iterable[str],
+    record: Record,
+    novas: Container[str],
+) -> None:
+    """Note the custom names that this agent no longer uses for the node.
+
+    Placement refuses each query with a name that it does not know, so a flavor
+    that forbids a deleted trait could be scheduled nowhere.
+    """
+    traits: set[str] = set()
+    classes: set[str] = set()
+    for uuid in uuids:
+        traits |= record.ours.get((uuid, Kind.TRAIT), frozenset())
+        classes |= record.ours.get((uuid, Kind.INVENTORY), frozenset())
+        if uuid in record.created and uuid not in novas:
+            traits |= tree.baseline[uuid].traits
+            classes |= {*tree.baseline[uuid].inventories}
+    listed = sorted(
+        name
+        for name in filter(names.is_custom, traits | classes)
+        if mark.parse(name) is None
+    )
+    if listed:
+        tree.note(
+            'these custom names stay in placement, because flavors and other '
+            f'hosts may use them: {", ".join(listed)}; "compute-agent audit" '
+            'finds the names that nobody uses'
+        )
 
 
 def _give_up(
@@ -162,8 +220,8 @@ def describe_gone(
     """Edit the tree until it offers nothing of a departed node.
 
     :param created: the providers that this agent created
-    :param elsewhere: the providers that were created for the node outside its
-        tree
+    :param elsewhere: the node's providers outside its tree that nothing else
+        of this agent uses
     :param is_reported: False if the node's root is another writer's and this
         agent never reported it; its inventory is left as it is
     :param is_novas: True if nova-compute deletes the root
@@ -208,26 +266,26 @@ def _describe_root(
         with tree.asserting(assertion.AGENT):
             tree.remove(root.uuid)
         return
-    for uuid in uuids:
-        if uuid in created or uuid == root.uuid:
-            reserved = tree.baseline[uuid].fully_reserved()
-            tree.update_inventory(uuid, reserved.records())
+    ours = [
+        tree.baseline[uuid]
+        for uuid in uuids
+        if uuid in created or uuid == root.uuid
+    ]
+    for one in ours:
+        tree.update_inventory(one.uuid, one.fully_reserved().records())
+    gone = f'the node is gone, and {reservation(ours)}'
     if is_novas:
-        tree.note(
-            'the node is gone, and its inventory is reserved, so that nothing '
-            'is scheduled there; nova-compute deletes its providers'
-        )
+        tree.note(f'{gone}; nova-compute deletes its providers')
         return
-    names = ', '.join(tree.data(u).name for u in others)
+    listed = ', '.join(tree.data(u).name for u in others)
     why, remedy = 'somebody renamed or moved its provider', ''
     if others:
-        why = f'this agent did not create {names}'
+        why = f'this agent did not create {listed}'
         remedy = (
             '; to let this agent delete them, run "compute-agent provider adopt '
             f'{root.uuid} --subtree"'
         )
     tree.fault(
-        'the node is gone, and its inventory is reserved, so that nothing is '
-        f'scheduled there; its providers are not deleted, because {why}; '
-        f'delete them in placement{remedy}'
+        f'{gone}; its providers are not deleted, because {why}; delete them in '
+        f'placement{remedy}'
     )

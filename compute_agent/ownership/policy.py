@@ -19,11 +19,13 @@ import typing
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from .. import errors
-from ..limits import contention
+from ..fleet import mark
+from ..fleet.mark import Mark
+from ..limits import approval, contention
 from ..tree import names
 from ..tree.inventory import Ratios
 from ..tree.node import Node
-from .beside_nova import nova_traits
+from . import nova_traits
 
 _AUTHORITY = re.compile(r'[A-Z0-9_]{1,254}[A-Z0-9_*]')
 _MASK = re.compile(r'[A-Z0-9_*?]{1,255}')
@@ -37,12 +39,14 @@ class Orders:
         reported
     :ivar prune: names that are removed in this cycle if no source claims them
     :ivar takes_over: True to allow the first write to other writers' providers
+    :ivar is_confirmed: True if a person allowed whatever waits
     :ivar recreates_roots: True to create roots again that others deleted
     """
 
     masked: Collection[str] = ()
     prune: Collection[str] = ()
     takes_over: bool = False
+    is_confirmed: bool = False
     recreates_roots: bool = True
 
     def __post_init__(self) -> None:
@@ -88,7 +92,9 @@ class Policy:
         the driver's name as a source
     :ivar contended: the items that stay as they are, because another writer
         undoes the agent's changes
+    :ivar held: the removals that wait until a person approves them
     :ivar mode: the agent's part for the node
+    :ivar mark: the agent's mark; None if it heeds no marks of other agents
     :ivar leaves: True if the agent takes off all that it added, so that no
         advice is due about what stays
     """
@@ -100,7 +106,9 @@ class Policy:
     ratios: Ratios = dataclasses.field(default_factory=Ratios)
     orders: Orders = NO_ORDERS
     contended: Collection[contention.Item] = ()
+    held: frozenset[approval.Subject] = frozenset()
     mode: Mode = Mode.OWNER
+    mark: Mark | None = None
     leaves: bool = False
 
     def __post_init__(self) -> None:
@@ -163,11 +171,14 @@ def _check_authority(given: object) -> None:
 def is_protected(name: str) -> bool:
     """Return True for a trait that no complete list removes.
 
-    Other services set these traits: nova sets COMPUTE_STATUS_DISABLED, and
-    each project its own OWNER_* trait.
+    Others set these traits: nova sets COMPUTE_STATUS_DISABLED, each project
+    its own OWNER_* trait, and each agent of several nodes its mark.
     """
-    disabled = name == names.COMPUTE_STATUS_DISABLED
-    return disabled or name.startswith(names.OWNER_PREFIX)
+    return (
+        name == names.COMPUTE_STATUS_DISABLED
+        or name.startswith(names.OWNER_PREFIX)
+        or mark.parse(name) is not None
+    )
 
 
 def check_mask(mask: str) -> str:

@@ -3,8 +3,9 @@
 
 Pure: no I/O, configuration, logging or clock. ``resolve`` takes the edited
 tree, the record of earlier cycles and the policy, and returns the wanted
-providers. ``claims.py`` decides the names of each provider; this module
-decides for each provider if it may be written and deleted.
+providers. ``claims.py`` decides the names of each provider, ``pools.py`` what
+stays on those that belong to others, too; this module decides for each
+provider if it may be deleted.
 ``explanations/notes.py`` writes the notes for the operator. A name is *ours*
 if this agent added it or if it is in the driver's authority. All other names
 belong to other writers and are left alone.
@@ -13,14 +14,17 @@ belong to other writers and are left alone.
 import dataclasses
 from collections.abc import Mapping
 
+from ..plan.needs import Outsiders
 from ..plan.removal import NO_CAUSES, Cause, Causes, Reason
 from ..tree import assertion, inventory, provider, provider_tree
 from ..tree.assertion import Assertion, Claims, Key, Kind, Named
-from . import claims, undeletable
+from . import claims, pools, undeletable
 from .beside_nova import given_up
 from .explanations import notes
 from .policy import Policy
-from .record import Record
+from .record import NOTHING, Record
+
+NO_OUTSIDERS: Outsiders = {}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +37,11 @@ class Resolution:
     :ivar foreign: the names that are removed although another writer added
         them
     :ivar causes: why names and providers are removed
+    :ivar needs: the pools that would lose something, and the aggregates whose
+        members decide; the resolution then only tells these needs
+    :ivar taken: the names on pools that count as this agent's from now on,
+        until they are removed
+    :ivar given_up: what stays, and does not count as this agent's any more
     :ivar restored: the names that another writer took away or changed, and
         that are restored
     :ivar notes: lines for the operator about what is not done, and what to do
@@ -43,6 +52,13 @@ class Resolution:
     claims: Mapping[Key, Claims]
     foreign: Mapping[Key, frozenset[str]]
     causes: Causes = NO_CAUSES
+    needs: Mapping[str, frozenset[str]] = dataclasses.field(
+        default_factory=dict
+    )
+    taken: Mapping[Key, frozenset[str]] = dataclasses.field(
+        default_factory=dict
+    )
+    given_up: Record = NOTHING
     restored: frozenset[Named] = frozenset()
     notes: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
@@ -53,39 +69,50 @@ def resolve(
     record: Record,
     policy: Policy,
     authors: notes.Authors = notes.NO_AUTHORS,
+    outsiders: Outsiders = NO_OUTSIDERS,
 ) -> Resolution:
     """Return the providers that placement should hold after this cycle.
 
     :param authors: who changed the names that are restored
+    :param outsiders: the others' providers in the aggregates of pools
     """
-    before, work = tree.baseline, _Work(tree, record, policy, authors)
+    before = tree.baseline
+    work = _Work(tree, record, policy, authors, outsiders)
     removed = [u for u in before if not tree.exists(u)]
-    staying, lines = undeletable.not_ours(before, removed, record.created)
+    shared = work.pools.keep(removed)
+    free = [u for u in removed if work.pools.has(u) and u not in shared]
+    staying, lines = undeletable.not_ours(
+        before, removed, record.created.union(free), shared
+    )
     if not policy.is_companion:  # it does not take over nova's
         work.notes.lines += lines
     reserved, faults = undeletable.stranded(
         before,
-        [u for u in staying if not work.is_novas_child(u)],
+        [u for u in staying if not (u in shared or work.is_novas_child(u))],
         record.created,
     )
     kept = {u: reserved.get(u, before[u]) for u in staying}
+    partly = filter(work.pools.is_partly_ours, removed)
+    kept.update({u: work.without_claims(u) for u in partly})
     wanted = {}
     for uuid in tree.get_provider_uuids():
-        one = before.get(uuid)
-        if one is not None and not work.is_writable(uuid):
-            kinds = [k for k in Kind if work.assertions(uuid, k)]
-            work.notes.read_only(one, kinds)
-            kept[uuid] = one
+        if work.is_renamed_pool(uuid):
+            kept[uuid] = before[uuid]
+            work.notes.renamed(before[uuid], tree.data(uuid).name)
         else:
-            wanted[uuid] = work.wanted(uuid, one)
+            wanted[uuid] = work.wanted(uuid)
+    claims = {**work.claims, **work.pools.ended()}
     after, lines = undeletable.reconcile(before, wanted, kept)
-    work.notes.lines += lines
+    work.notes.lines += [*lines, *work.pools.lines()]
     deletions = {u: work.deletion(u) for u in removed if u not in after}
     return Resolution(
         after=provider.snapshot(after.values()),
-        claims=work.claims,
+        claims=claims,
         foreign=work.foreign,
         causes=Causes(names=work.causes, providers=deletions),
+        needs=work.pools.needs,
+        taken=work.pools.taken(),
+        given_up=work.pools.given_up(claims),
         restored=frozenset(work.notes.restored),
         notes=tuple(work.notes.lines),
         faults=tuple(faults),
@@ -101,24 +128,29 @@ class _Work:
         record: Record,
         policy: Policy,
         authors: notes.Authors,
+        outsiders: Outsiders,
     ) -> None:
         self._tree = tree
         self._before = tree.baseline
         self._record = record
         self._policy = policy
-        self._home = set(provider.descendants(self._before, policy.node_uuid))
+        home = set(provider.descendants(self._before, policy.node_uuid))
         self._trusted = record.created | {policy.node_uuid}
         self._departed = frozenset(tree.departed)
         self.claims: dict[Key, Claims] = {}
         self.foreign: dict[Key, frozenset[str]] = {}
         self.causes: dict[Key, Mapping[str, Cause]] = {}
-        self.notes = notes.Notes(record, policy, self._home, authors)
+        self.pools = pools.Pools(self._before, home, record, outsiders)
+        self.notes = notes.Notes(record, policy, home, authors)
 
     # --- providers ------------------------------------------------------------
 
-    def is_writable(self, uuid: str) -> bool:
-        """Return False for a sharing provider that another writer created."""
-        return uuid in self._home or uuid in self._trusted
+    def is_renamed_pool(self, uuid: str) -> bool:
+        """Return True if the driver has another name for another's pool."""
+        return (
+            self._is_others_pool(uuid)
+            and self._before[uuid].name != self._tree.data(uuid).name
+        )
 
     def is_novas_child(self, uuid: str) -> bool:
         """Return True for a child that a companion gave up to nova-compute."""
@@ -138,11 +170,9 @@ class _Work:
             return Cause(reason=Reason.DRIVER_GONE, sources=(source,))
         return Cause(reason=Reason.REMOVED, sources=(source,))
 
-    def wanted(
-        self, uuid: str, before: provider.Provider | None
-    ) -> provider.Provider:
+    def wanted(self, uuid: str) -> provider.Provider:
         """Return one provider as it should be."""
-        data = self._tree.data(uuid)
+        data, before = self._tree.data(uuid), self._before.get(uuid)
         old = before or provider.Provider(uuid=uuid, name=data.name)
         return provider.Provider(
             uuid=uuid,
@@ -154,19 +184,45 @@ class _Work:
             inventories=self._inventories(data, old),
         )
 
+    def without_claims(self, uuid: str) -> provider.Provider:
+        """Return a removed pool of others without what this agent claims."""
+        old = self._before[uuid]
+        classes = self._decide(old, Kind.INVENTORY)
+        return dataclasses.replace(
+            old,
+            traits=self._decide(old, Kind.TRAIT),
+            aggregates=self._decide(old, Kind.AGGREGATE),
+            inventories={
+                rc: one for rc, one in old.inventories.items() if rc in classes
+            },
+        )
+
     def _parent(
         self,
         data: provider_tree.ProviderData,
         before: provider.Provider | None,
     ) -> str | None:
-        """Return the parent's uuid; a lone root keeps the one in placement."""
-        if before is not None and data.uuid in self._tree.detached:
+        """Return the parent's uuid.
+
+        A lone root keeps the one in placement, and so does a pool that another
+        writer created.
+        """
+        if before is not None and (
+            data.uuid in self._tree.detached or self._is_others_pool(data.uuid)
+        ):
             return before.parent_uuid
         return data.parent_uuid
+
+    def _is_others_pool(self, uuid: str) -> bool:
+        return self.pools.has(uuid) and uuid not in self._record.created
 
     # --- names ----------------------------------------------------------------
 
     def assertions(self, uuid: str, kind: Kind) -> Mapping[str, Assertion]:
+        """Return the sources' assertions; of a removed pool, no names."""
+        if not self._tree.exists(uuid):
+            sources = self._record.claims.get((uuid, kind), {})
+            return dict.fromkeys(sources, Assertion(declared=True))
         return self._tree.assertions.get((uuid, kind), {})
 
     def _decide(self, old: provider.Provider, kind: Kind) -> frozenset[str]:
@@ -174,10 +230,16 @@ class _Work:
         key = (old.uuid, kind)
         asserted = self.assertions(*key)
         decided = asserted or self._record.concerns(key)
-        if not (decided or self._policy.orders.prune):
+        prunes = self._policy.orders.prune and not self.pools.has(old.uuid)
+        if not (decided or prunes):
             return old.names_of(kind)
         inputs = self._inputs(old, kind, asserted)
         decision = claims.decide(inputs, self._policy)
+        if inputs.is_pool:
+            pruned = self._policy.orders.prune
+            going = frozenset(decision.causes).difference(pruned)
+            if going and self.pools.keep_names(key, going):
+                decision = decision.without_removals(going)
         if decision.claims != inputs.claims:
             self.claims[key] = decision.claims
         if decision.foreign:
@@ -200,13 +262,14 @@ class _Work:
             kind=kind,
             before=before,
             assertions=asserted,
-            ours=record.ours.get(key, frozenset()),
+            ours=self.pools.ours(key),
             claims=record.claims.get(key, {}),
             claimed_for_others=record.claimed_for_other_nodes(key),
             last_seen=before if seen is None else seen.names_of(kind),
             departed=self._departed,
             lists_are_complete=kind is Kind.INVENTORY
             or old.uuid in self._trusted,
+            is_pool=self.pools.has(old.uuid),
         )
 
     def _inventories(

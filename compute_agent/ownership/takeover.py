@@ -6,27 +6,56 @@ inventory that guests use, so the first write needs a person's yes, once. The
 state database records the yes. ``cycle/node/node_planner.py`` asks which
 providers of a plan need one; ``cycle/node/node_cycle.py`` sends nothing to them
 without it.
+
+A root with the mark of another agent (``fleet/mark.py``) is that agent's, even
+if this one created it: each write needs a yes, until this agent's mark has
+replaced the other. The yes makes the other's mark count as this agent's, so the
+next write removes it.
 """
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+import enum
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from .. import error_text
+from ..fleet import mark
 from ..limits import approval
 from ..plan.operations.operations import Operation
 from ..tree import assertion, names, provider, working_copy
 from ..tree.assertion import Kind
+from . import nova_traits, undeletable
 from .record import Record
 
-_ADVICE = (
-    '"compute-agent plan" shows it; to allow it, run "compute-agent sync --yes" '
-    '(also beside a running daemon, which then writes at once), or set '
-    '[compute_agent] adopt_existing_roots = true and send SIGHUP to the daemon'
+#: The other way to allow first writes, for a message.
+ALL = (
+    '[compute_agent] adopt_existing_roots = true allows all first writes, also '
+    'later ones'
 )
 _BESIDE_NOVA = (
-    '; if nova-compute goes on to report this node, set [compute_agent] mode = '
+    'if nova-compute goes on to report this node, set [compute_agent] mode = '
     'companion instead'
 )
+_BACK = (
+    f'to have this agent report the nodes of that one, {approval.ADVICE}, for '
+    'all of them together; that one then writes nothing more to them'
+)
+_ELSEWHERE = (
+    'if this agent reported it with another [compute_agent] state_path, set '
+    'that path again instead: the record in it is of all nodes'
+)
+
+
+class Creator(enum.Enum):
+    """The creator of a provider, as far as placement shows it.
+
+    An agent of this project gives its roots COMPUTE_NODE and OWNER_NOVA, as
+    nova-compute does. So these traits do not tell the two apart.
+    """
+
+    NOVA = 'nova-compute'
+    AGENT = 'another compute-agent'
+    EITHER = 'nova-compute or another compute-agent'
+    OTHER = 'another writer'
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +63,17 @@ class Takeover:
     """A provider of another writer, and the losses of the first write to it.
 
     :ivar is_root: True for the node's own root
+    :ivar creator: the creator of the provider
+    :ivar sign: the fact that tells the creator; empty without one
+    :ivar is_agreed: True if it needs no yes: this agent found the pool as it
+        described it, and the write takes nothing away; or a person allowed
+        whatever waits
+    :ivar marks: the marks of the other agents that report the node
+    :ivar was_ours: True if one of them replaced this agent's mark
+    :ivar is_of_share: True if the marks are of this agent's share, and it does
+        not know that it had the node; it may have lost its state
+    :ivar adopted: the providers that count as created by this agent from the
+        yes on
     :ivar classes: the resource classes that the write removes
     :ivar smaller: the resource classes whose totals it lowers
     :ivar traits: the traits that it removes
@@ -42,33 +82,81 @@ class Takeover:
 
     provider: provider.Provider
     is_root: bool
+    creator: Creator = Creator.OTHER
+    sign: str = ''
+    is_agreed: bool = False
+    marks: tuple[mark.Mark, ...] = ()
+    was_ours: bool = False
+    is_of_share: bool = False
+    adopted: frozenset[str] = frozenset()
     classes: frozenset[str] = frozenset()
     smaller: frozenset[str] = frozenset()
     traits: frozenset[str] = frozenset()
     aggregates: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
-        """Return the message for the operator, without changing numbers."""
+        """Return why it waits, without advice or numbers that change."""
+        if self.marks:
+            return self._reported()
         subject = 'its root provider' if self.is_root else str(self.provider)
         return (
-            f'the first write to {subject} needs a yes, because '
-            f'{_creator(self.provider)} created it{self._inventory()}; the '
-            f'write would {self._losses()}; {_ADVICE}{self._beside_nova()}'
+            f'the first write to {subject} waits for approval, because '
+            f'{self._created()} it{self._inventory()}; the write would '
+            f'{"; ".join([self._losses(), *self._other_ways()])}'
         )
 
     def brief(self) -> str:
         """Return the write as a line for a list, without advice."""
+        if self.marks:
+            return (
+                f'take {self.provider} over from {self.others}; the first '
+                f'write would {self._losses()}'
+            )
         return (
-            f'the first write to {self.provider}, which '
-            f'{_creator(self.provider)} created; it would {self._losses()}'
+            f'the first write to {self.provider}, which {self._created()}; '
+            f'it would {self._losses()}'
         )
+
+    @property
+    def others(self) -> str:
+        """The other agents that report the node; empty if none is known."""
+        return others(self.marks)
+
+    def _reported(self) -> str:
+        if self.was_ours:
+            return (
+                f'{self.others} took the node over from this agent, which '
+                'writes nothing more to it; stop this agent if that one is to '
+                'go on'
+            )
+        before = (
+            ', or this agent did with a state or a database that it has no more'
+            if self.is_of_share
+            else ''
+        )
+        return (
+            f'{self.others} reports the node{before}, so this agent writes '
+            'nothing to it; stop this agent if that one is to go on'
+        )
+
+    def _created(self) -> str:
+        sign = f' (by {self.sign})' if self.sign else ''
+        return f'{self.creator.value}{sign} created'
+
+    @property
+    def takes_nothing(self) -> bool:
+        """True if the write removes no name; totals may fall."""
+        return not (self.classes or self.traits or self.aggregates)
 
     def _inventory(self) -> str:
         return ' and it has inventory' if self.provider.inventories else ''
 
-    def _beside_nova(self) -> str:
-        is_novas = self.is_root and names.OWNER_NOVA in self.provider.traits
-        return _BESIDE_NOVA * is_novas
+    def _other_ways(self) -> Iterator[str]:
+        """Yield the advice for a creator that may go on, or was this agent."""
+        if self.is_root and self.creator in {Creator.NOVA, Creator.EITHER}:
+            yield _BESIDE_NOVA
+        if self.creator in {Creator.AGENT, Creator.EITHER}:
+            yield _ELSEWHERE
 
     def _losses(self) -> str:
         parts = [
@@ -83,17 +171,56 @@ class Takeover:
         return ' and '.join(parts) or 'take nothing away'
 
 
-def summary(nodes: Sequence[str]) -> str:
-    """Return one message for many nodes whose first writes need a yes."""
+def marks_on(
+    node_uuid: str,
+    seen: provider.Snapshot,
+    record: Record,
+    own: mark.Mark | None,
+) -> list[mark.Mark]:
+    """Return the marks of other agents on a node's root, without a yes.
+
+    :param own: the mark of this agent; None if it heeds no others
+    """
+    if node_uuid not in seen:
+        return []
+    ours = record.ours.get((node_uuid, Kind.TRAIT), ())
+    found = mark.others(seen[node_uuid].traits, own)
+    return [one for one in found if one.trait not in ours]
+
+
+def others(marks: Iterable[mark.Mark]) -> str:
+    """Return the agents of these marks, for a message."""
+    found = sorted(marks)
+    noun = 'another compute-agent' if len(found) == 1 else 'other agents'
+    return f'{noun} ({"; ".join(map(str, found))})' if found else ''
+
+
+def summary(nodes: Sequence[str], reporting: str = '') -> str:
+    """Return one message for many nodes whose first writes need a yes.
+
+    :param reporting: the other agents that report them, if any do
+    """
+    if reporting:
+        return (
+            f'{len(nodes)} nodes wait, because {reporting} reports them: '
+            f'{error_text.listed(nodes)}; stop this agent if that one is to go '
+            f'on; {_BACK}'
+        )
     return (
-        f'{len(nodes)} nodes wait, because the first write to a provider that '
-        'another writer created and that has inventory needs a yes: '
-        f'{error_text.listed(nodes)}; {_ADVICE}'
+        f'{len(nodes)} nodes wait for approval of the first write to a '
+        'provider that another writer created and that has inventory: '
+        f'{error_text.listed(nodes)}; {approval.ADVICE}; {ALL}; if this agent reported them '
+        'with another [compute_agent] state_path, set that path again instead'
     )
 
 
 def subject(waiting: Takeover) -> approval.Subject:
     """Return the first write to a provider as a subject of an approval."""
+    if waiting.marks:
+        return approval.subject(
+            approval.Kind.SHARE,
+            (waiting.provider.uuid, *(one.trait for one in waiting.marks)),
+        )
     return approval.subject(
         approval.Kind.FIRST_WRITE, (waiting.provider.uuid,)
     )
@@ -107,14 +234,19 @@ def takeovers(
     record: Record,
     *,
     asks_beside_nova: bool = False,
+    marks: Sequence[mark.Mark] = (),
+    own: mark.Mark | None = None,
 ) -> tuple[Takeover, ...]:
     """Return the first writes to other writers' providers in a plan.
 
-    :param described: the providers that the driver describes. A provider that
-        it removed, and that cannot be deleted, is reserved without a question.
+    A root with marks waits, whatever is planned, and its tree with it.
+
+    :param described: the providers to ask about
     :param asks_beside_nova: True if the operator did not say that this agent,
         and not nova-compute, reports the node; then a root with OWNER_NOVA
         needs a yes also without inventory
+    :param marks: the marks of other agents on the node's root, without a yes
+    :param own: the mark of this agent
     """
     planned = list(operations)
     touched = frozenset[str]().union(*(op.providers for op in planned))
@@ -136,15 +268,68 @@ def takeovers(
             or (uuid == node_uuid and _only_added_to(record, uuid))
         )
     ]
-    if not found:
+    if not found and not marks:
         return ()
+    home = provider.descendants(before, node_uuid)
+    if marks:
+        found = [node_uuid, *(uuid for uuid in found if uuid not in home)]
     after: provider.Snapshot = working_copy.WorkingCopy(before)
     for operation in planned:
         after = operation.apply_to(after)
-    return tuple(
-        _takeover(before[uuid], after, is_root=uuid == node_uuid)
+    every = [
+        _takeover(before, after, uuid, is_root=uuid == node_uuid)
         for uuid in found
+    ]
+    if marks:
+        every[0] = _marked(every[0], marks, own, before, record)
+    return tuple(
+        dataclasses.replace(
+            one,
+            is_agreed=one.provider.uuid not in home
+            and one.takes_nothing
+            and _is_described(record, one.provider.uuid),
+        )
+        for one in every
     )
+
+
+def _marked(
+    root: Takeover,
+    marks: Sequence[mark.Mark],
+    own: mark.Mark | None,
+    before: provider.Snapshot,
+    record: Record,
+) -> Takeover:
+    """Return the takeover of a root that other agents report.
+
+    These created what is marked as nova's in the tree, or adopted it. A mark
+    is no loss.
+    """
+    uuid = root.provider.uuid
+    claims = record.claims.get((uuid, Kind.TRAIT), {})
+    was_ours = any(map(mark.parse, claims.get(assertion.AGENT, ())))
+    share = own and own.share
+    return dataclasses.replace(
+        root,
+        marks=tuple(marks),
+        was_ours=was_ours,
+        is_of_share=not was_ours and all(one.share == share for one in marks),
+        traits=root.traits - {one.trait for one in marks},
+        adopted=frozenset(
+            one
+            for one in provider.descendants(before, uuid)
+            if names.OWNER_NOVA in before[one].traits
+        ),
+    )
+
+
+def _is_described(record: Record, uuid: str) -> bool:
+    """Return True if a source of this agent claims inventory of a provider.
+
+    Such a claim is recorded once the provider is as the source describes it.
+    """
+    claims = record.claims.get((uuid, Kind.INVENTORY), {})
+    return any(claims.values())
 
 
 def is_written(record: Record, uuid: str) -> bool:
@@ -179,15 +364,21 @@ def is_reported(record: Record, uuid: str) -> bool:
 
 
 def _takeover(
-    old: provider.Provider,
-    after: Mapping[str, provider.Provider],
+    before: provider.Snapshot,
+    after: provider.Snapshot,
+    uuid: str,
     *,
     is_root: bool,
 ) -> Takeover:
-    new = after[old.uuid]
+    old = before[uuid]
+    deleted = provider.Provider(uuid=uuid, name=old.name)
+    new = after.get(uuid, deleted)
+    creator, sign = _creator(before, old, old.traits - new.traits)
     return Takeover(
         provider=old,
         is_root=is_root,
+        creator=creator,
+        sign=sign,
         classes=frozenset(old.inventories.keys() - new.inventories.keys()),
         smaller=frozenset(
             rc
@@ -200,11 +391,32 @@ def _takeover(
     )
 
 
-def _creator(one: provider.Provider) -> str:
-    """Return the creator as far as the owner traits tell."""
+def _creator(
+    before: provider.Snapshot, one: provider.Provider, lost: Collection[str]
+) -> tuple[Creator, str]:
+    """Return the creator of a provider, and the fact that tells it.
+
+    :param lost: the traits that the first write removes. nova-compute gives a
+        root a trait for each of its capabilities; if the driver describes the
+        same ones, they tell nothing.
+    """
+    if undeletable.is_derived(before, one.uuid):
+        return Creator.AGENT, 'its uuid'
+    novas = sorted(t for t in lost if nova_traits.is_nova_computes(t))
+    if names.COMPUTE_STATUS_DISABLED in one.traits:
+        novas.insert(0, names.COMPUTE_STATUS_DISABLED)
+    if novas:
+        return Creator.NOVA, f'its trait {novas[0]}'
+    for uuid in provider.descendants(before, one.uuid):
+        child = before[uuid]
+        if nova_traits.MANAGED_PCI in child.traits:
+            return Creator.NOVA, f'{nova_traits.MANAGED_PCI} of {child}'
+        # A companion derives uuids below nova's roots, but marks nothing.
+        if names.OWNER_NOVA in child.traits and undeletable.is_derived(
+            before, uuid
+        ):
+            return Creator.AGENT, f'the uuid of {child}'
     if names.OWNER_NOVA in one.traits:
-        return f'nova-compute (by its trait {names.OWNER_NOVA})'
+        return Creator.EITHER, f'its trait {names.OWNER_NOVA}'
     owners = sorted(t for t in one.traits if t.startswith(names.OWNER_PREFIX))
-    if owners:
-        return f'another writer (by its trait {owners[0]})'
-    return 'another writer'
+    return Creator.OTHER, f'its trait {owners[0]}' if owners else ''

@@ -4,11 +4,11 @@
 Pure: no I/O, configuration, logging or clock. A provider that may not be
 deleted keeps its name and the providers above it. A provider that would take
 that name is not created; if it exists, it keeps its old name and its old
-place. ``resolve.py`` and ``in_use.py`` use this.
+place. ``resolve.py``, ``in_use.py`` and ``held_back.py`` use this.
 """
 
 import dataclasses
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from ..tree import provider, provider_tree
 
@@ -19,6 +19,7 @@ def not_ours(
     before: provider.Snapshot,
     removed: Sequence[str],
     created: Container[str],
+    shared: Container[str] = (),
 ) -> tuple[list[str], list[str]]:
     """Return the removed providers that are not ours to delete, and notes.
 
@@ -28,10 +29,11 @@ def not_ours(
     :param removed: the uuids of removed providers, parents first; the result
         has this order
     :param created: the providers that this agent created or adopted
+    :param shared: the pools that stay, about which ``pools.py`` has notes
     """
     staying: set[str] = set()
     for uuid in reversed(removed):
-        if uuid not in created or uuid in staying:
+        if uuid not in created or uuid in staying or uuid in shared:
             staying.add(uuid)
             parent = before[uuid].parent_uuid
             if parent in removed:
@@ -41,7 +43,9 @@ def not_ours(
         'it, because this agent did not create it; if it should go, run '
         f'"compute-agent provider adopt {uuid}"'
         for uuid in removed
-        if uuid not in created and not is_derived(before, uuid)
+        if uuid not in created
+        and uuid not in shared
+        and not is_derived(before, uuid)
     ]
     return [uuid for uuid in removed if uuid in staying], notes
 
@@ -91,19 +95,55 @@ def _blocked(
     )
     return (
         f'{one}: the driver removed it, but it is not deleted, because this '
-        f'agent did not create {titles} below it; its inventory is reserved, '
-        'so that nothing more is scheduled to it; delete or move what is below '
-        f'it, or let this agent delete that too: run {advice}'
+        f'agent did not create {titles} below it; {reservation([one])}; '
+        'delete or move what is below it, or let this agent delete that too: '
+        f'run {advice}'
     )
 
 
 def _unrecorded(one: provider.Provider) -> str:
     return (
         f'{one}: the driver removed it, but it is not deleted, because this '
-        'agent has no record that it created it; its inventory is reserved, '
-        'so that nothing more is scheduled to it; to let this agent delete it, '
-        f'run "compute-agent provider adopt {one.uuid}"'
+        f'agent has no record that it created it; {reservation([one])}; '
+        f'to let this agent delete it, run "compute-agent provider adopt {one.uuid}"'
     )
+
+
+def reservation(found: Iterable[provider.Provider]) -> str:
+    """Return the clause about the inventory of providers that stay, reserved.
+
+    A plan is told before its writes, which can be refused or wait. So the
+    clause says that the inventory is reserved only if placement has it so.
+
+    :param found: the providers as they are in placement
+    """
+    done = all(one == one.fully_reserved() for one in found)
+    return (
+        f'its inventory {"is" if done else "is to be"} reserved, so that '
+        'nothing more is scheduled to it'
+    )
+
+
+def keep_reserved(
+    before: provider.Snapshot,
+    after: provider.Snapshot,
+    uuids: Iterable[str],
+) -> tuple[Providers, list[str]]:
+    """Return ``after`` with some of the deleted providers, and notes.
+
+    These, and the providers that stay because of them, are fully reserved, so
+    that nothing more is scheduled to them.
+
+    :param uuids: the deleted providers that stay
+    """
+    kept = {uuid: before[uuid].fully_reserved() for uuid in uuids}
+    if not kept:
+        return dict(after), []
+    possible, notes = reconcile(before, dict(after), kept)
+    return {
+        uuid: one if uuid in after else one.fully_reserved()
+        for uuid, one in possible.items()
+    }, notes
 
 
 def reconcile(

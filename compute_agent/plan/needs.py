@@ -7,12 +7,33 @@ yet returns ``Needs``. The cycle has them read, and decides again with what is
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from ..tree import provider
 from ..tree.assertion import Named
 from ..tree.names import KnownNames
 from . import allocations
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A provider that is in an aggregate of a pool.
+
+    :ivar root_uuid: the root of its tree
+    """
+
+    uuid: str
+    name: str
+    root_uuid: str
+
+    def __str__(self) -> str:
+        return provider.title(self.name, self.uuid)
+
+
+# The root of a pool's tree → the providers outside this agent's trees that are
+# in an aggregate of the pool.
+Outsiders: TypeAlias = Mapping[str, Sequence[Member]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +43,8 @@ class Needs:
     :ivar authors: the names that are restored: who changed them
     :ivar consumers: the providers whose consumers decide what is kept
     :ivar names: True if it needs the names that placement knows
+    :ivar pools: the pools that would lose something, by the root of their
+        tree, and the aggregates whose members decide
     :ivar roots: uuid → name of the new roots: the names must be free
     """
 
@@ -29,6 +52,9 @@ class Needs:
     authors: frozenset[Named] = frozenset()
     consumers: tuple[provider.Provider, ...] = ()
     names: bool = False
+    pools: Mapping[str, frozenset[str]] = dataclasses.field(
+        default_factory=dict
+    )
     roots: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
@@ -40,6 +66,7 @@ class Known:
         writer
     :ivar consumers: the consumers of providers, by uuid
     :ivar names: the names that placement knows; None if they were not read
+    :ivar outsiders: the others' providers in the aggregates of pools
     :ivar roots: the new roots whose names are free
     """
 
@@ -48,6 +75,7 @@ class Known:
         default_factory=dict
     )
     names: KnownNames | None = None
+    outsiders: Outsiders = dataclasses.field(default_factory=dict)
     roots: frozenset[str] = frozenset()
 
     def plus(self, more: 'Known') -> 'Known':
@@ -56,6 +84,7 @@ class Known:
             authors={**self.authors, **more.authors},
             consumers={**self.consumers, **more.consumers},
             names=more.names or self.names,
+            outsiders={**self.outsiders, **more.outsiders},
             roots=self.roots | more.roots,
         )
 

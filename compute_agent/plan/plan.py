@@ -116,14 +116,3 @@ class Outcome:
     refused: Mapping[str, Operation] = dataclasses.field(default_factory=dict)
     conflicts: tuple[Conflict, ...] = ()
     ended_by: errors.AgentError | None = None
-
-    def completed(self) -> 'Outcome':
-        """Return this outcome if the plan was sent to its end.
-
-        :raises errors.AgentError: the error that ended it, or a conflict
-        """
-        if self.ended_by is not None:
-            raise self.ended_by
-        for conflict in self.conflicts:
-            raise conflict.error
-        return self

@@ -34,6 +34,8 @@ class Reason(enum.Enum):
     DRIVER_GONE = 'driver_gone'
     #: The operator ordered the removal with --prune.
     PRUNED = 'pruned'
+    #: The mark of an agent from which this one takes the node over.
+    TAKEN_OVER = 'taken_over'
     #: The node that the provider was created for is gone.
     NODE_GONE = 'node_gone'
     #: The operator ordered the agent to leave the node.
@@ -127,6 +129,7 @@ _WORDS = {
     Reason.COMPLETE_LIST: 'not in the complete list of {}',
     Reason.DRIVER_GONE: 'compute_driver does not name {} any more',
     Reason.PRUNED: 'removed by --prune',
+    Reason.TAKEN_OVER: 'this agent takes the node over from that agent',
     Reason.NODE_GONE: 'its node is gone',
     Reason.LEFT: 'the agent leaves the node',
     Reason.PROVIDER_DELETED: 'its provider is deleted',

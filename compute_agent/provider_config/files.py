@@ -15,10 +15,10 @@ import pathlib
 import re
 from collections.abc import Callable, Sequence
 
-from .. import error_text, errors, yaml_file
+from .. import error_text, errors, file_trust, yaml_file
 from ..ownership.record import Record
 from ..tree import provider_tree
-from ..virt import finding
+from ..virt.values import finding
 from .entries import merge, parse
 from .entries.entry import Entries, Entry, combine
 from .entries.parse import SCHEMA
@@ -74,6 +74,7 @@ def _paths(location: str, *, given: bool) -> list[str]:
     folder = pathlib.Path(location).absolute()
     try:
         found = sorted(os.listdir(folder))  # noqa: PTH208 (names)
+        problem = file_trust.distrust(folder.stat(), folder)
     except FileNotFoundError as exc:
         if not given:
             return []
@@ -91,6 +92,8 @@ def _paths(location: str, *, given: bool) -> list[str]:
             f'{_OPTION}: {folder} cannot be read ({exc.strerror}); give this '
             'user the right to read it, or write another directory'
         ) from exc
+    if problem:
+        raise Unreadable(f'{_OPTION}: {folder} is not read: {problem}')
     return [
         str(folder / _printable(name, folder))
         for name in found

@@ -7,6 +7,7 @@ this agent added, ``snapshot.py`` what placement had when it was last read, and
 progress and the transactions over several parts. ``approvals.py`` brings a
 person's approval from a command to the daemon, ``handover.py`` moves the
 record of a node to another agent, ``history/`` tells what changed, and
-``database/`` is the file. ``values/`` is pure. It may import ``tree/``,
+``database/`` is the file. ``replica.py`` makes the record a copy of that of a
+fleet, which ``documents.py`` turns into text. ``values/`` is pure. It may import ``tree/``,
 ``plan/``, ``limits/``, ``ownership/`` and ``virt/``.
 """

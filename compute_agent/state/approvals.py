@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The approvals in the state database, from a command to the daemon.
+"""The approvals in the state database, and the masses that wait for one.
 
 The table ``approval`` has the changes that a person approved and that no cycle
 made yet. A command may write to it while the daemon runs (see
 ``Database.open_beside``), so nothing of this table is kept in memory. A cycle
 drops an approval after placement carried out the change, so an outage does not
-use it up.
+use it up. The table ``mass`` has the nodes whose removals a cycle held as a
+mass, so that these stay held if fewer nodes are left; the cycles write it.
 """
 
 import collections
 from collections.abc import Collection, Iterable, Mapping
 
-from ..limits import approval
+from ..limits import approval, judgement
+from ..limits.blast_radius import Mass
 from ..plan.history_entry import Entry, What
 from .database.database import Database
 from .history.history import History
@@ -73,6 +75,40 @@ class Approvals:
             db.executemany(
                 'delete from approval where kind = ? and digest = ?',
                 [(s.kind.value, s.digest) for s in subjects],
+            )
+
+
+class Masses:
+    """The nodes of each mass of removals that waits for a person."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def all(self) -> judgement.Masses:
+        """Return the mass in which each node takes part, by kind and node."""
+        with self._database.reading() as db:
+            query = 'select kind, node_uuid, nodes, of_nodes from mass'
+            return {
+                (approval.Kind(kind), uuid): Mass(nodes=nodes, of=of)
+                for kind, uuid, nodes, of in db.execute(query)
+            }
+
+    def keep(self, masses: judgement.Masses) -> None:
+        """Record these masses, and forget all others."""
+        if masses == self.all():
+            return
+        with self._database.writing() as db:
+            db.execute('delete from mass')
+            db.executemany(
+                'insert into mass values (?, ?, ?, ?)',
+                [
+                    (kind.value, uuid, mass.nodes, mass.of)
+                    for (kind, uuid), mass in masses.items()
+                ],
+            )
+            db.execute(
+                'delete from mass where node_uuid not in'
+                ' (select uuid from node)'
             )
 
 

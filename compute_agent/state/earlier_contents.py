@@ -67,6 +67,18 @@ def had_contents(
     return digest(content) in {row[0] for row in rows if row is not None}
 
 
+def is_last(
+    db: sqlite3.Connection, site: int, seen: provider.Provider, content: str
+) -> bool:
+    """Return True if these are the last contents, at the same generation."""
+    last = db.execute(
+        'select generation, digest from past_contents'
+        ' where site = ? and uuid = ? order by generation desc limit 1',
+        (site, seen.uuid),
+    ).fetchone()
+    return bool(last == (seen.generation or 0, digest(content)))
+
+
 def lose_names(
     db: sqlite3.Connection,
     uuid: str,

@@ -87,30 +87,35 @@ class Handover:
                 ),
             )
 
-    def import_record(self, handed: NodeRecord) -> None:
-        """Add another agent's record of a node, in one transaction.
+    def import_records(self, handed: Iterable[NodeRecord]) -> None:
+        """Add another agent's records of nodes, in one transaction.
 
         The next cycle reads the node's providers again, so that names which
         are no longer there do not count as added by this agent. The other
         agent wrote to these providers, so this one may, too.
         """
+        every = list(handed)
+        for attempt in self._history.transactions():
+            with attempt as db:
+                self._cache.clear()
+                for one in every:
+                    self._import(db, one)
+
+    def _import(self, db: sqlite3.Connection, handed: NodeRecord) -> None:
         node = handed.node
         known = KnownNode(
             name=node.name,
             title=node.title,
             drivers=split(handed.driver),
         )
-        for attempt in self._history.transactions():
-            with attempt as db:
-                self._cache.clear()
-                self._nodes.record(db, node.uuid, known)
-                record = dataclasses.replace(
-                    handed.record, taken_over=frozenset(handed.providers)
-                )
-                self._records.add(db, node.uuid, record)
-                for uuid in handed.providers:
-                    self._snapshot.invalidate(db, uuid)
-                self._history.record(db, [_entry(What.IMPORTED, node)])
+        self._nodes.record(db, node.uuid, known)
+        record = dataclasses.replace(
+            handed.record, taken_over=frozenset(handed.providers)
+        )
+        self._records.add(db, node.uuid, record)
+        for uuid in handed.providers:
+            self._snapshot.invalidate(db, uuid)
+        self._history.record(db, [_entry(What.IMPORTED, node)])
 
     def forget_with_record(self, uuid: str) -> None:
         """Drop a node that moved, and everything about its providers."""
@@ -162,7 +167,10 @@ class Handover:
         :param node: the node that they belong to, if they belong to one
         """
         root_uuid = '' if node is None else node.uuid
-        names = self._snapshot.last_names(db, uuids)
+        names = {
+            **({node.uuid: node.name} if node else {}),
+            **self._snapshot.last_names(db, uuids),
+        }
         return record_rows.Account(
             node=called,
             providers=sorted(

@@ -2,7 +2,8 @@
 """The table ``intent``: the writes whose outcome is unknown.
 
 Each function is a step of a transaction of ``journal.py`` or
-``handover.py``.
+``handover.py``. A plus before a column makes SQLite use the index of the
+provider: a node may have thousands of intents.
 """
 
 import sqlite3
@@ -54,6 +55,34 @@ def replace(
 ) -> None:
     """Make these the only open intents of a node."""
     db.execute('delete from intent where node_uuid = ?', (node_uuid,))
+    _insert(db, node_uuid, 0, intents)
+
+
+def replace_on(
+    db: sqlite3.Connection,
+    node_uuid: str,
+    uuids: Iterable[str],
+    intents: Sequence[Intent],
+) -> None:
+    """Make these the only open intents of a node on these providers."""
+    db.executemany(
+        'delete from intent where +node_uuid = ? and uuid = ?',
+        [(node_uuid, uuid) for uuid in uuids],
+    )
+    ((begin,),) = db.execute(
+        'select coalesce(max(position) + 1, 0) from intent where node_uuid = ?',
+        (node_uuid,),
+    )
+    _insert(db, node_uuid, begin, intents)
+
+
+def _insert(
+    db: sqlite3.Connection,
+    node_uuid: str,
+    begin: int,
+    intents: Sequence[Intent],
+) -> None:
+    """Add intents of a node, from this position on."""
     db.executemany(
         'insert into intent values (?, ?, ?, ?, ?, ?, ?)',
         [
@@ -66,7 +95,7 @@ def replace(
                 packed(intent.names),
                 packed(intent.added),
             )
-            for position, intent in enumerate(intents)
+            for position, intent in enumerate(intents, begin)
         ],
     )
 
@@ -74,7 +103,7 @@ def replace(
 def drop(db: sqlite3.Connection, intent: Intent) -> None:
     """Drop one intent of its node."""
     db.execute(
-        'delete from intent where node_uuid = ? and uuid = ? and kind is ?'
+        'delete from intent where +node_uuid = ? and uuid = ? and kind is ?'
         ' and generation = ?',
         (intent.node_uuid, intent.uuid, intent.kind, intent.generation),
     )

@@ -18,7 +18,13 @@ rest of the difference is the work of others.
 
 import itertools
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 
 from ..ownership.record import Record
 from ..plan.history_entry import Entry, What
@@ -48,6 +54,8 @@ class Journal:
         self._snapshot = snapshot
         self._history = history
         self._recency = Recency()
+        self._inherited = frozenset[str]()
+        self.prove: Callable[[], object] = lambda: None
 
     # --- before and after a request -------------------------------------------
 
@@ -65,6 +73,21 @@ class Journal:
         with self._database.writing() as db:
             self._records.claims.set(db, node_uuid, claims)
             intents.replace(db, node_uuid, open_intents)
+
+    def amend(
+        self,
+        node_uuid: str,
+        uuids: Collection[str],
+        open_intents: Sequence[Intent],
+    ) -> None:
+        """Replace the node's open intents on these providers.
+
+        After a refusal, the others need not be written again.
+        """
+        if not uuids:
+            return
+        with self._database.writing() as db:
+            intents.replace_on(db, node_uuid, uuids, open_intents)
 
     def record_outcome(
         self,
@@ -115,6 +138,31 @@ class Journal:
         """Return the open intents on these providers, of any node."""
         with self._database.reading() as db:
             return intents.on_providers(db, uuids)
+
+    # --- the writes of a predecessor in a fleet -------------------------------
+
+    def inherit(
+        self,
+        uuids: Iterable[str],
+        prove: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Take the open intents on these providers for a predecessor's.
+
+        Its requests may still arrive, so these intents are not settled by a
+        reading alone.
+
+        :param prove: raises ``errors.Deposed`` if another agent holds the share
+        """
+        self._inherited = frozenset(uuids)
+        self.prove = prove
+
+    def inherited(self) -> frozenset[str]:
+        """Return the providers on which a predecessor's writes may be open."""
+        return self._inherited
+
+    def settled(self, uuid: str) -> None:
+        """Note that no earlier write to a provider can be carried out."""
+        self._inherited -= {uuid}
 
     # --- readings of placement -----------------------------------------------
 
@@ -310,9 +358,26 @@ class Journal:
 
     def _save(self, db: sqlite3.Connection, reading: provider.Reading) -> None:
         seen = reading.provider
+        self._settle_doubt(db, seen)
         self._records.drop_absent(db, seen)
         self._snapshot.save(db, reading)
         self._recency.learn(seen.uuid, seen.generation)
+
+    def _settle_doubt(
+        self, db: sqlite3.Connection, seen: provider.Provider
+    ) -> None:
+        """Drop a doubted provider's names, if anything changed it since.
+
+        The record is older than what a fleet's database once had. A name that
+        was lost since, and added by another writer, looks like one of ours.
+        """
+        doubted = db.execute(
+            'delete from doubted where uuid = ? returning uuid', (seen.uuid,)
+        ).fetchall()
+        if doubted and not self._snapshot.is_last_change(db, seen):
+            self._records.lose_names(db, seen.uuid)
+            intents.drop_on(db, seen.uuid)
+            earlier_contents.forget(db, seen.uuid)
 
     def _forget(self, db: sqlite3.Connection, uuid: str) -> None:
         earlier_contents.lose_provider(

@@ -9,7 +9,7 @@ which this agent and placement last agreed on each node.
 import dataclasses
 import functools
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
 from .. import errors
 from ..tree import assertion
@@ -33,8 +33,8 @@ class KnownNode:
     :ivar left_at: when the node was first missing, in seconds since the epoch;
         None while the driver lists it or confirms that it exists. Nodes that
         left in the same cycle have the same value, other nodes another.
-    :ivar left_of: the number of nodes that the agent had then; 0 if a person
-        approved the departure
+    :ivar left_of: the number of nodes that the agent had then, negative if all
+        of them left; 0 if a person approved the departure
     """
 
     name: str
@@ -95,6 +95,18 @@ class Nodes:
                 row.uuid: row.known
                 for row in self._rows
                 if not wanted.isdisjoint(row.known.drivers)
+            }
+
+    def elsewhere(self, listed: Container[str]) -> set[str]:
+        """Return the nodes that left the list, and exist or may exist."""
+        with self._database.reading() as db:
+            if self._rows is None:
+                self._rows = _read(db)
+            return {
+                row.uuid
+                for row in self._rows
+                if row.uuid not in listed
+                and row.known.answer is not virt.Existence.NO
             }
 
     def all(self) -> list[Node]:
@@ -179,6 +191,10 @@ class Nodes:
     def all_in(self, db: sqlite3.Connection) -> list[Node]:
         """Return the same as ``all``."""
         return [row.node for row in _read(db)]
+
+    def forget_memory(self) -> None:
+        """Read the rows again before they are used."""
+        self._rows = None
 
     def driver_of(self, db: sqlite3.Connection, node: Node) -> str:
         """Return the classes that described a node, with commas between.
@@ -272,6 +288,10 @@ class AgreedNames:
                     ).fetchall()
                 )
             return self._names.get(uuid)
+
+    def forget_memory(self) -> None:
+        """Read the names again before they are used."""
+        self._names = None
 
     def agree(self, uuid: str, name: str) -> None:
         """Record that placement and this agent call a node by this name."""

@@ -26,7 +26,7 @@ from .history.history import History
 from .snapshot import Snapshot
 from .values.cache import Cache
 
-_TABLES = ('created', 'ours', 'held', 'taken_over')
+_TABLES = ('created', 'ours', 'held', 'taken_over', 'doubted')
 # Nodes whose records one query returns: the rows of all nodes take memory.
 _NODES_PER_QUERY = 500
 
@@ -52,6 +52,13 @@ class Records:
         self.claims = RecordedClaims(cache)
 
     # --- reading --------------------------------------------------------------
+
+    def check_files(self) -> None:
+        """Check that the files of the database are where they were opened.
+
+        :raises errors.Unavailable: one of them was removed or replaced
+        """
+        self._database.check_files()
 
     def record(self, uuids: Iterable[str], node_uuid: str) -> Record:
         """Return what earlier cycles recorded of these providers.
@@ -145,6 +152,16 @@ class Records:
                         for uuid in taken
                     ],
                 )
+
+    def count_as_ours(
+        self,
+        node_uuid: str,
+        names: Mapping[Key, frozenset[str]],
+        created: frozenset[str] = frozenset(),
+    ) -> None:
+        """Count names of providers, and providers, as added by this agent."""
+        with self._database.writing() as db:
+            self.add(db, node_uuid, Record(ours=names, created=created))
 
     def give_up(self, node_uuid: str, given: Record) -> None:
         """Drop a part of a node's record; placement keeps all of it.
@@ -263,6 +280,11 @@ class Records:
         for table in _TABLES:
             query = f'delete from {table} where uuid = ?'  # noqa: S608 (constants)
             db.execute(query, (uuid,))
+
+    def lose_names(self, db: sqlite3.Connection, uuid: str) -> None:
+        """Count no name of a provider as added by this agent."""
+        self._cache.drop(uuid)
+        db.execute('delete from ours where uuid = ?', (uuid,))
 
     def is_created(self, db: sqlite3.Connection, uuid: str) -> bool:
         """Return True if this agent created or adopted a provider."""

@@ -208,6 +208,14 @@ class Snapshot:
             db, self._site.id(db), seen, _packed_contents(seen)
         )
 
+    def is_last_change(
+        self, db: sqlite3.Connection, seen: provider.Provider
+    ) -> bool:
+        """Return True if nothing changed a provider since its last change."""
+        return earlier_contents.is_last(
+            db, self._site.id(db), seen, _packed_contents(seen)
+        )
+
     def generation(self, db: sqlite3.Connection, uuid: str) -> int | None:
         """Return the generation of a provider when it was last read."""
         found = self.last_reading(db, uuid)
@@ -315,6 +323,28 @@ class Snapshot:
         self._cache.drop(uuid)
         db.execute('delete from was where uuid = ?', (uuid,))
         db.execute('delete from reading where uuid = ?', (uuid,))
+
+    def forget_trees(
+        self, db: sqlite3.Connection, uuids: Iterable[str]
+    ) -> None:
+        """Drop the readings of these providers, and of all in their trees.
+
+        Another agent wrote to them. If a child were read without its root, it
+        would look as if somebody had created it.
+        """
+        wanted = packed(uuids)
+        self._cache.clear()
+        db.execute(
+            'delete from was where site in (select id from site) and uuid in'
+            ' (select value from json_each(?))',
+            (wanted,),
+        )
+        db.execute(
+            'delete from reading where (site, root_uuid) in (select site,'
+            ' root_uuid from reading where site in (select id from site)'
+            ' and uuid in (select value from json_each(?)))',
+            (wanted,),
+        )
 
     def drop_lost_root(self, db: sqlite3.Connection, uuid: str) -> None:
         """Drop the root of a node that is forgotten."""

@@ -16,14 +16,27 @@ about providers, and of ``handover.py`` if it is about a whole node. No part
 knows HTTP or plans.
 """
 
+import contextlib
 import pathlib
 import typing
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
-from . import approvals, handover, journal, nodes, records, snapshot, undos
+from . import (
+    approvals,
+    documents,
+    handover,
+    journal,
+    nodes,
+    records,
+    replica,
+    snapshot,
+    undos,
+)
 from .database import database
 from .history import history
 from .values import cache
+
+NO_ID = '0' * 12
 
 
 class State:
@@ -38,17 +51,22 @@ class State:
     :ivar agreed_names: the names that placement and the agent agreed on
     :ivar undos: the changes that other writers undid
     :ivar approvals: a person's approvals that no cycle used yet
+    :ivar masses: the masses of removals that wait for an approval
     :ivar history: what changed, when, by whom and why
+    :ivar is_older: True if an old copy was put in the place of the database
     :param site: the placement service; empty if only the record is wanted
     """
 
     def __init__(self, database: database.Database, site: str) -> None:
         self._database = database
+        self._shared_id = self._own_id = ''
+        self.is_older = database.is_older
         self.undos = undos.Undos(database)
         self.history = history.History(database)
         self._cache = shared = cache.Cache()
         self.agreed_names = nodes.AgreedNames(database)
         self.approvals = approvals.Approvals(database, self.history)
+        self.masses = approvals.Masses(database)
         self.site = snapshot.Site(database, site)
         self.snapshot = snapshot.Snapshot(database, shared, self.site)
         self.records = records.Records(
@@ -67,6 +85,26 @@ class State:
             nodes=self.nodes,
             history=self.history,
         )
+
+    @property
+    def agent_id(self) -> str:
+        """The id of this agent; zeros if its state was never written.
+
+        It is random, was made with the database, and moves with the whole
+        state directory; the records of single nodes do not carry it.
+        """
+        if not self._shared_id and not self._own_id:
+            with self._database.reading() as db:
+                row = db.execute('select id from agent').fetchone()
+            self._own_id = '' if row is None else str(row[0])
+        return self._shared_id or self._own_id or NO_ID
+
+    def take_id(self, agent_id: str) -> None:
+        """Have the id of a share's agents, as long as this process is one.
+
+        The database keeps its own: without the share, this is another agent.
+        """
+        self._shared_id = agent_id
 
     @classmethod
     def open(cls, directory: pathlib.Path, site: str = '') -> typing.Self:
@@ -114,6 +152,58 @@ class State:
         self.journal.end_observations()
         with self._database.reading():
             self._cache.keep_only(node_uuids)
+
+    def read_shared(self, shared: replica.Shared, place: str) -> None:
+        """Give this copy of a state the record that a share's agents share.
+
+        For commands that only read; nothing is ever written back.
+
+        :raises: the same errors as ``Replica.catch_up``
+        """
+        self.replica(shared, place).catch_up()
+        self._database.committing = contextlib.nullcontext
+
+    def replica(self, shared: replica.Shared, place: str) -> replica.Replica:
+        """Make this state a copy of the record that a share's agents share.
+
+        From now on, a transaction that changes the record needs the share.
+
+        :param place: the database and the share, to tell them from others
+        """
+        return replica.Replica(
+            self._database,
+            self.snapshot,
+            self.journal,
+            self.history,
+            shared,
+            place=place,
+            forget_memory=self._forget_memory,
+        )
+
+    @property
+    def place(self) -> str:
+        """The share whose record this is a copy of; empty for none."""
+        with self._database.reading() as db:
+            return str(db.execute('select place from shared').fetchone()[0])
+
+    def part(self) -> None:
+        """Make this record one of its own, and no copy."""
+        with self._database.writing() as db:
+            db.execute(
+                "update shared set place = '', sequence = 0, is_older = 0"
+            )
+
+    def documents(self) -> Mapping[str, str]:
+        """Return the whole record as documents."""
+        with self._database.reading() as db:
+            found = documents.read(db)
+            return {k: v for k, v in found.items() if v is not None}
+
+    def _forget_memory(self) -> None:
+        """Drop what the parts keep in memory, as a step of a transaction."""
+        self._cache.clear()
+        self.nodes.forget_memory()
+        self.agreed_names.forget_memory()
 
     def close(self) -> None:
         """Close the database; all writes are already durable."""

@@ -85,13 +85,13 @@ def contract_class(name: str) -> 'type[suite.DriverContract] | None':
     """Return the contract class of an installed driver, None if it has none.
 
     :raises errors.ConfigError: no driver has the name, or its class cannot be
-        imported
+        imported, or is about another driver
     """
     from .. import errors  # noqa: PLC0415 (each pytest loads this module)
     from . import suite  # noqa: PLC0415
     from .contract import making  # noqa: PLC0415
 
-    making.driver_class(name)
+    driver = making.driver_class(name)
     points = importlib.metadata.entry_points(group=GROUP, name=name)
     if not points:
         return None
@@ -111,25 +111,13 @@ def contract_class(name: str) -> 'type[suite.DriverContract] | None':
             'no contract class: name a subclass of '
             'compute_agent.testing.DriverContract'
         )
-    _check_driver(name, found)
+    checks = getattr(found, 'driver', None)
+    if checks != name and checks is not driver:
+        raise errors.ConfigError(
+            f'the contract class of driver {name}, {found.__name__}, has the '
+            f'driver {checks!r}: write "driver = {name!r}" in it'
+        )
     return found
-
-
-def _check_driver(name: str, contract: 'type[suite.DriverContract]') -> None:
-    """Check that a contract class is about the driver of its entry point.
-
-    :raises errors.ConfigError: it is about another one
-    """
-    from .. import errors  # noqa: PLC0415 (each pytest loads this module)
-    from .contract import making  # noqa: PLC0415
-
-    checks = getattr(contract, 'driver', None)
-    if checks == name or checks is making.driver_class(name):
-        return
-    raise errors.ConfigError(
-        f'the contract class of driver {name}, {contract.__name__}, has the '
-        f'driver {checks!r}: write "driver = {name!r}" in it'
-    )
 
 
 def rules(

@@ -2,7 +2,8 @@
 """Connections whose answers have a deadline and a largest size.
 
 The size counts after decompression, so a small compressed body cannot fill the
-memory. One compression at most is accepted: nested ones multiply.
+memory. One compression at most is accepted: nested ones multiply. The body of
+an error is cut at a size of its own, because its status says enough.
 """
 
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from . import deadline
 MIB = 1 << 20
 MOST_AT_ONCE = 128 * MIB  # an answer that is decoded as a whole
 MOST_STREAMED = 512 * MIB  # a list of 600,000 providers, decoded row by row
+MOST_OF_ERROR = MIB
+FIRST_ERROR = 400  # of HTTP's statuses
 
 _ENCODINGS = frozenset({'', 'identity', 'gzip', 'x-gzip', 'deflate'})
 
@@ -25,16 +28,24 @@ class BoundedAdapter(session.TCPKeepAliveAdapter):
     """Sends requests; threads may share it.
 
     :param seconds: the deadline of one answer; 0 for none
+    :param check_opened: checks a new connection before its first request
     """
 
-    def __init__(self, *, seconds: float, **named: Any) -> None:
+    def __init__(
+        self,
+        *,
+        seconds: float,
+        check_opened: deadline.Opened = deadline.accept,
+        **named: Any,
+    ) -> None:
         self._seconds = seconds
+        self._check_opened = check_opened
         super().__init__(**named)
 
     def init_poolmanager(self, *args: Any, **named: Any) -> None:
         """Make the pools; their connections keep the deadlines."""
         super().init_poolmanager(*args, **named)
-        deadline.enforce(self.poolmanager)
+        deadline.enforce(self.poolmanager, self._check_opened)
 
     def proxy_manager_for(self, proxy: str, **named: Any) -> Any:
         """Return the pools of a proxy; they keep the deadlines too."""
@@ -51,7 +62,13 @@ class BoundedAdapter(session.TCPKeepAliveAdapter):
 
         :raises errors.UnknownState: the body is compressed in another way
             than asked for
+        :raises errors.Unavailable: the time for it was over before it was sent
         """
+        if deadline.has_passed():
+            raise errors.Unavailable(
+                f'{request.method} {error_text.address(str(request.url))} was '
+                'not sent: a rate limit or a retry took all the time that it had'
+            )
         with deadline.within(self._seconds):
             answer = super().send(request, *args, **how)
         streamed = how.get('stream') or (args and args[0])
@@ -99,11 +116,15 @@ class BoundedResponse(requests.Response):
     ) -> Iterator[Any]:
         """Yield the body as it arrives, up to its largest size.
 
-        :raises errors.UnknownState: the body is larger
+        :raises errors.UnknownState: the body is larger, and that of no error
         """
         read = 0
+        is_error = self.status_code >= FIRST_ERROR
         for chunk in super().iter_content(chunk_size, decode_unicode):
             read += len(chunk)
+            if is_error and read > MOST_OF_ERROR:
+                self.close()
+                return
             if read > self.most:
                 self.close()
                 raise errors.UnknownState(

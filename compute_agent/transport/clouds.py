@@ -16,13 +16,12 @@ make a session; nothing is sent.
 import dataclasses
 import json
 import os
-import pathlib
 import typing
 from collections.abc import Iterable, Mapping
 
 from oslo_config import cfg, types
 
-from .. import error_text, errors, yaml_file, yaml_problems
+from .. import error_text, errors, file_trust, yaml_file, yaml_problems
 from .account import Account, Origin
 
 if typing.TYPE_CHECKING:
@@ -315,16 +314,20 @@ def _check_first(files: Iterable[str], cloud: str) -> None:
 def _parsed(path: str) -> typing.Any:
     """Return the content of a file.
 
+    openstacksdk would read a device without end.
+
     :raises OSError: it cannot be opened
-    :raises errors.ConfigError: it is not YAML or JSON
+    :raises errors.ConfigError: it is not YAML or JSON, or no regular file
     """
     import yaml  # noqa: PLC0415 (slow)
 
     try:
-        with pathlib.Path(path).open(encoding='utf-8') as file:
-            if path.endswith('json'):
-                return json.load(file)
-            return yaml.safe_load(file)
+        text = file_trust.read(path, yaml_file.LARGEST, named=True).decode()
+        return (
+            json.loads(text) if path.endswith('json') else yaml.safe_load(text)
+        )
+    except file_trust.Refused as exc:
+        raise yaml_file.FileError(path, 0, exc.strerror) from exc
     except yaml.YAMLError as exc:
         raise yaml_file.FileError(
             path, *yaml_problems.parser_problem(exc)
@@ -334,7 +337,7 @@ def _parsed(path: str) -> typing.Any:
             path, exc.lineno, f'not JSON: {exc.msg}; correct it here'
         ) from exc
     except UnicodeDecodeError:
-        yaml_file.read_text(path)  # this names the line
+        yaml_file.read_text(path, named=True)  # this names the line
         raise
 
 
@@ -367,4 +370,4 @@ def _no_mapping(
     )
     if path.endswith('json'):
         return errors.ConfigError(f'{path}: {problem}')
-    return yaml_file.read(path, {}).error(problem, *place)
+    return yaml_file.read(path, {}, named=True).error(problem, *place)

@@ -5,6 +5,10 @@ The timeouts of requests hold for each read of the socket, so a server that
 sends a byte a second holds a request for ever. The connections made here know
 a deadline. They shorten the timeout of each read to the time that is left,
 also while they read the status, the headers and the answer of a proxy.
+
+A request that must not arrive later than that has a fence, too. It is asked
+once more when the connection stands, before each part of the request is sent;
+what the system could not deliver in time is dropped with the connection.
 """
 
 import contextlib
@@ -12,17 +16,26 @@ import http.client
 import io
 import math
 import socket
+import struct
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import urllib3
+from urllib3 import connection as connections
 from urllib3 import connectionpool
+
+#: Called with each connection just after it was opened; it may raise.
+Opened = Callable[[connections.HTTPConnection], None]
+#: Returns for how many seconds a request may be sent, or raises an error.
+Fence = Callable[[], float]
+# To close with a reset, which drops what was not delivered; or as usual.
+_RESET, _AS_USUAL = struct.pack('ii', 1, 0), struct.pack('ii', 0, 0)
 
 
 class TooLate(TimeoutError):
-    """An answer did not end within its deadline."""
+    """The deadline passed before a request was sent, or its answer ended."""
 
 
 class _Current(threading.local):
@@ -30,10 +43,12 @@ class _Current(threading.local):
 
     :ivar due: in seconds of the monotonic clock
     :ivar seconds: the time allowed, for the message
+    :ivar fence: None for requests that may arrive later
     """
 
     due: float = math.inf
     seconds: float = math.inf
+    fence: Fence | None = None
 
 
 _CURRENT = _Current()
@@ -58,27 +73,118 @@ def within(seconds: float) -> Iterator[None]:
         _CURRENT.due, _CURRENT.seconds = before
 
 
+@contextlib.contextmanager
+def fenced(fence: Fence) -> Iterator[None]:
+    """Send this thread's requests only while the fence holds.
+
+    They have a deadline in common, too: as long as the fence holds now.
+
+    :param fence: asked at once, and again before each part of a request is
+        sent; its errors end the request
+    """
+    with within(fence()):
+        _CURRENT.fence = fence
+        try:
+            yield
+        finally:
+            _CURRENT.fence = None
+
+
 def has_passed() -> bool:
     """Return True if this thread's requests have no time left."""
     return time.monotonic() >= _CURRENT.due
 
 
-def enforce(manager: urllib3.PoolManager) -> None:
-    """Make the connections of a pool manager keep the deadlines."""
+def accept(opened: connections.HTTPConnection) -> None:
+    """Accept any server."""
+
+
+def enforce(
+    manager: urllib3.PoolManager, check_opened: Opened = accept
+) -> None:
+    """Make the connections of a pool manager keep the deadlines.
+
+    :param check_opened: checks a new connection before its first request
+    """
     manager.pool_classes_by_scheme = {
-        scheme: _keeping(pool)
+        scheme: _keeping(pool, check_opened)
         for scheme, pool in manager.pool_classes_by_scheme.items()
     }
 
 
 def _keeping(
-    pool: type[connectionpool.HTTPConnectionPool],
+    pool: type[connectionpool.HTTPConnectionPool], check_opened: Opened
 ) -> type[connectionpool.HTTPConnectionPool]:
     """Return a class of pools whose connections keep the deadlines."""
-    made = pool.ConnectionCls
-    members = {'response_class': staticmethod(_response)}
+    made: Any = pool.ConnectionCls
+
+    def connect(opened: connections.HTTPConnection) -> None:
+        if _CURRENT.due < math.inf:
+            opened.timeout = _left(opened.timeout or math.inf)
+        made.connect(opened)
+        check_opened(opened)
+
+    def send(opened: connections.HTTPConnection, part: Any) -> None:
+        if _CURRENT.fence is not None:
+            if opened.sock is None:
+                opened.connect()
+            _hurry(opened.sock, _CURRENT.fence())
+        made.send(opened, part)
+
+    def getresponse(opened: connections.HTTPConnection) -> Any:
+        answer = made.getresponse(opened)
+        if _CURRENT.fence is not None:
+            _relax(opened.sock)
+        return answer
+
+    members = {
+        'connect': connect,
+        'send': send,
+        'getresponse': getresponse,
+        'response_class': staticmethod(_response),
+    }
     connection = type(made.__name__, (made,), members)
     return type(pool.__name__, (pool,), {'ConnectionCls': connection})
+
+
+def _left(most: float = math.inf) -> float:
+    """Return the seconds until the current deadline.
+
+    :raises TooLate: it has passed, so the request is not sent
+    """
+    left = min(most, _CURRENT.due - time.monotonic())
+    if left <= 0:
+        raise TooLate(f'it was not sent within {_CURRENT.seconds:g} s')
+    return left
+
+
+def _hurry(sock: Any, seconds: float) -> None:
+    """Have the system drop what it cannot deliver before the deadline.
+
+    If this process waits for an answer, it closes the connection; if it is
+    killed, the system does. If it stands still, the system gives up by itself,
+    after half of the time: it counts from when it first sends again.
+
+    :param seconds: for which the request may be sent
+    :raises TooLate: the deadline has passed
+    """
+    left = _left(seconds)
+    sock.settimeout(left)
+    tcp = getattr(sock, 'socket', sock)  # below TLS through a proxy with TLS
+    tcp.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+    tcp.setsockopt(
+        socket.IPPROTO_TCP,
+        socket.TCP_USER_TIMEOUT,
+        max(1, int(left * 1000 / 2)),
+    )
+
+
+def _relax(sock: Any) -> None:
+    """Let a connection be as any other: its request has arrived."""
+    if sock is not None:
+        tcp = getattr(sock, 'socket', sock)
+        tcp.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AS_USUAL)
+        tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 0)
 
 
 def _response(

@@ -118,6 +118,8 @@ _STRICT = (
     'Missing Subject Key Identifier',
     'Basic Constraints of CA cert not marked critical',
 )
+# The server's first bytes are not TLS's: OpenSSL has had two names for it.
+_NO_TLS = ('wrong version number', 'record layer failure')
 _OTHER_NAME = ('Hostname mismatch', 'IP address mismatch')
 
 
@@ -135,32 +137,49 @@ def refused_certificate(
     """
     alert = error_text.tls_alert(exc)
     if alert:
+        plain = (
+            ', or write http:// in place of https:// if that port has no TLS'
+            if alert == error_text.CLOSED
+            else ''
+        )
         return (
             f'{service} refuses the certificate of this agent ({alert}): set '
             f'{account.options("certfile", "keyfile")} to a certificate that '
-            'it accepts'
+            f'it accepts{plain}'
         )
     cause = error_text.tls_cause(exc)
-    said = f'the certificate of {service} is refused ({cause}): '
-    if _EXPIRED in cause:
+    if any(words in cause.lower() for words in _NO_TLS):
         return (
-            f'{said}renew it, or set the clock of this host if that is wrong'
+            f'{service} does not speak TLS at that port: write '
+            'http:// in place of https://, or the port with TLS, in '
+            f'{account.option("auth_url")}, {account.option("endpoint_override")} '
+            "or keystone's catalog"
         )
+    return (
+        f'the certificate of {service} is refused ({cause}): '
+        f'{_advice(cause, account, cafile)}'
+    )
+
+
+def _advice(cause: str, account: Account, cafile: str | None) -> str:
+    """Return what to change if a certificate is refused."""
+    if _EXPIRED in cause:
+        return 'renew it, or set the clock of this host if that is wrong'
     if _TOO_EARLY in cause:
-        return f'{said}set the clock of this host, or of the one that made it'
+        return 'set the clock of this host, or of the one that made it'
     if any(words in cause for words in _OTHER_NAME):
         return (
-            f'{said}use the name that the certificate is for in '
+            'use the name that the certificate is for in '
             f'{account.option("auth_url")}, {account.option("endpoint_override")} '
             "or keystone's catalog, or have it made for this name"
         )
     if any(words in cause for words in _STRICT):
         return (
-            f'{said}Python 3.13 and newer ask for what is missing; have the '
+            'Python 3.13 and newer ask for what is missing; have the '
             "authority's certificate and this one made anew, with keyUsage, "
             'subjectKeyIdentifier and authorityKeyIdentifier'
         )
-    return f'{said}{_untrusted(account, cafile)}'
+    return _untrusted(account, cafile)
 
 
 def _untrusted(account: Account, cafile: str | None) -> str:

@@ -5,7 +5,8 @@ keystoneauth, its authentication plugins and ironicclient follow redirects to
 any host and believe the answer. keystoneauth sleeps for the whole Retry-After
 of an answer if it may repeat the request, and fails for a negative number;
 ironicclient fails with a TypeError for any Retry-After of a status other than
-413. The response hooks made here see each answer of a session before they do.
+413. keystoneauth waits for ever if keystone answers its discovery with 401. The
+response hooks made here see each answer of a session before they do.
 The requests of authentication plugins and of discovery pass through the same
 session, so they are protected too.
 """
@@ -16,6 +17,7 @@ from typing import Any
 
 import requests
 from keystoneauth1 import adapter
+from keystoneauth1 import exceptions as ksa_exceptions
 
 from .. import error_text, errors
 from . import url_credentials
@@ -24,6 +26,7 @@ LONGEST_WAIT = 60  # seconds that a server may ask for
 
 _URLS = ('auth_url', 'endpoint')
 _RETRY_AFTER = 'Retry-After'
+_TOKEN = 'X-Auth-Token'  # noqa: S105 (a header)
 
 #: For the argument ``rate_semaphore`` of each request. keystoneauth's own one
 #: waits, even without a limit, until the wall clock shows a time at which the
@@ -49,6 +52,8 @@ def protect(made: adapter.Adapter, section: str) -> None:
     kept.take_all(made, {'endpoint_override': made.endpoint_override})
     for plugin in (made.auth, session.auth):
         kept.take_all(plugin, {n: getattr(plugin, n, None) for n in _URLS})
+        if auth_url := getattr(plugin, 'auth_url', None):
+            opened.hooks['response'].append(end_discovery(auth_url))
     if kept:
         opened.auth = kept
 
@@ -100,6 +105,34 @@ def refuse_redirects(section: str) -> Callable[..., None]:
             answer.headers.get('Location', ''),
             section,
         )
+
+    return check
+
+
+def end_discovery(auth_url: str) -> Callable[..., None]:
+    """Return the response hook that ends a discovery of keystone with 401.
+
+    keystoneauth would send it again with a token. To get one it takes a lock,
+    which it holds already, because the discovery is for a token. After the
+    error it takes the version from the address.
+    """
+    asked = requests.Request('GET', auth_url).prepare().url
+
+    def check(answer: requests.Response, **_how: Any) -> None:
+        """Check one answer.
+
+        :raises ksa_exceptions.DiscoveryFailure: keystone asks for a token
+        """
+        sent = answer.request
+        if (answer.status_code, sent.method, sent.url) == (
+            401,
+            'GET',
+            asked,
+        ) and _TOKEN not in sent.headers:
+            answer.close()
+            raise ksa_exceptions.DiscoveryFailure(
+                f'GET {error_text.address(auth_url)} needs a token (HTTP 401)'
+            )
 
     return check
 

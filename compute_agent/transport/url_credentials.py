@@ -32,16 +32,16 @@ class UrlCredentials(auth.AuthBase):
 
     def take(self, url: str) -> str:
         """Return the URL without user and password, which are kept."""
-        parts = parse.urlsplit(url)
-        user, at, host = parts.netloc.rpartition('@')
-        if not at:
+        bare, user = error_text.split_credentials(url)
+        if bare == url:
             return url
-        words = ':'.join(
-            parse.unquote(word) for word in _pair(user.partition(':'))
-        )
+        name, _, password = user.partition(':')
+        words = f'{parse.unquote(name)}:{parse.unquote(password)}'
         encoded = base64.b64encode(words.encode()).decode('ascii')
-        self._headers[(parts.scheme, host.lower())] = f'Basic {encoded}'
-        return parts._replace(netloc=host).geturl()
+        parts = parse.urlsplit(bare)
+        origin = parts.scheme, parts.netloc.lower()
+        self._headers[origin] = f'Basic {encoded}'
+        return bare
 
     def take_all(self, holder: object, names: Mapping[str, object]) -> None:
         """Take the credentials out of these attributes of an object.
@@ -63,11 +63,6 @@ class UrlCredentials(auth.AuthBase):
         return request
 
 
-def _pair(found: tuple[str, str, str]) -> tuple[str, str]:
-    """Return user and password of a partition at the colon."""
-    return found[0], found[2]
-
-
 def check(option: str, url: str | None) -> None:
     """Refuse an address that is not a URL; the message shows no password.
 
@@ -77,12 +72,12 @@ def check(option: str, url: str | None) -> None:
     if not url:
         return
     if not url.startswith(('http://', 'https://')):
-        shown = url if '@' not in url else f'...@{url.rpartition("@")[2]}'
+        shown = error_text.excerpt(error_text.address(url))
         raise errors.ConfigError(
-            f'{option} {error_text.excerpt(shown)} is not an '
-            'address: begin it with http:// or https://'
+            f'{option} {shown} is not an address: begin it with http:// or '
+            'https://'
         )
-    _check_host(option, url)
+    _check_host(option, error_text.split_credentials(url)[0])
 
 
 def check_proxies() -> None:
@@ -101,17 +96,20 @@ def check_proxies() -> None:
 def _check_host(name: str, url: str) -> None:
     """Refuse a URL whose host or port cannot be read.
 
+    ``urllib`` drops line breaks, and a library may send a blank as ``%20``.
+
     :raises errors.ConfigError: it is such a URL
     """
     try:
-        parts = parse.urlsplit(url)
-        _ = parts.port
-        is_cut = '@' in parts._replace(netloc='').geturl()
+        _ = parse.urlsplit(url).port
     except ValueError:  # its text has a part of the password
         is_cut = True
+    else:
+        has_more = '@' in error_text.split_credentials(url)[0]
+        is_cut = has_more or ' ' in url or not url.isprintable()
     if is_cut:
         raise errors.ConfigError(
             f'{name} is not an address, for its host or port '
-            'cannot be read: in a user or password, write / as %2F, ? as %3F '
-            'and # as %23'
+            'cannot be read: in a user or password, write / as %2F, ? as %3F, '
+            '# as %23 and a blank as %20'
         )

@@ -7,8 +7,7 @@ Pure: no I/O, configuration, logging or clock.
 import collections
 import dataclasses
 import difflib
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Collection, Iterable, Sequence
 
 from .. import errors
 from . import names, provider
@@ -48,15 +47,6 @@ class Node:
     def called(self) -> str:
         """The name that people use."""
         return self.title or self.name
-
-
-class CreatedProviders(Protocol):
-    """The record of the providers that were created for each node."""
-
-    def created_for(
-        self, node_uuids: Iterable[str]
-    ) -> Mapping[str, Sequence[str]]:
-        """Return the providers created while each of these was described."""
 
 
 def chosen(nodes: Iterable[Node], wanted: str | None) -> list[Node]:

@@ -66,7 +66,7 @@ class ProviderTree(tree_contents.TreeContents):
         cls,
         providers: Iterable[provider.Provider],
         detached: Container[str] = (),
-    ) -> 'ProviderTree':
+    ) -> Self:
         """Return a tree of placement's providers, with nothing asserted.
 
         A provider whose parent is not among them becomes a detached root.
@@ -79,7 +79,7 @@ class ProviderTree(tree_contents.TreeContents):
     @classmethod
     def from_snapshot(
         cls, baseline: provider.Snapshot, detached: Container[str] = ()
-    ) -> 'ProviderTree':
+    ) -> Self:
         """Return the same as ``from_providers``, from ordered providers."""
         tree = cls()
         tree.baseline = baseline

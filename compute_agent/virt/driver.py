@@ -55,6 +55,18 @@ class ComputeDriver(abc.ABC):
         """
         return ()
 
+    @property
+    def node_filter(self) -> Mapping[str, str] | None:
+        """The options that choose this driver's nodes, with their values.
+
+        None for a driver of one host. A driver that may describe several nodes
+        returns a mapping, such as ``{'shard': 'rack1'}``; it is empty if the
+        driver describes all nodes that there are. With the driver's name it
+        names the share of the agent: agents of one share report the same
+        nodes. The value does not change while the agent runs.
+        """
+        return None
+
     @classmethod
     def for_target(cls, target: str) -> type[typing.Self]:
         """Return the class that ``NAME:TARGET`` in ``compute_driver`` names.

@@ -7,13 +7,17 @@ others add to its tree. ``loader.py`` makes a ``Drivers`` of the option.
 """
 
 import dataclasses
+import threading
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent import futures
 
 from .. import errors
 from ..tree import assertion
 from . import failures
 from .driver import ComputeDriver
+
+CLOSING = 10.0  # seconds until a driver that does not close is left
 
 _Value = typing.TypeVar('_Value')
 
@@ -50,6 +54,15 @@ class NamedDriver:
         """The driver in the words of messages."""
         return assertion.title(self.source)
 
+    @property
+    def node_filter(self) -> Mapping[str, str] | None:
+        """The options that choose the driver's nodes; None for one host."""
+        with failures.asking(self.class_name, 'node_filter'):
+            found = self.driver.node_filter
+            if found is None:
+                return None
+            return {str(key): str(value) for key, value in found.items()}
+
     def nodenames_by_uuid(self) -> Mapping[str, str]:
         """Return provider uuid → node name, as far as the driver can tell."""
         with failures.asking(self.class_name, 'get_nodenames_by_uuid'):
@@ -61,9 +74,31 @@ class NamedDriver:
             return self.driver.get_titles()
 
     def close(self) -> None:
-        """Have the driver release what it holds."""
+        """Have the driver release what it holds.
+
+        :raises errors.DriverError: it fails, or does not return in time
+        """
+        closed = futures.Future[None]()
+
+        def close() -> None:
+            try:
+                self.driver.close()
+            except BaseException as exc:  # noqa: BLE001 (raised below)
+                closed.set_exception(exc)
+            else:
+                closed.set_result(None)
+
+        threading.Thread(target=close, name='close', daemon=True).start()
         with failures.asking(self.class_name, 'close'):
-            self.driver.close()
+            try:
+                closed.result(CLOSING)
+            except TimeoutError as exc:
+                if closed.done():
+                    raise  # the driver's own
+                raise errors.DriverError(
+                    f'{self.class_name} failed in close: it did not return '
+                    f'within {CLOSING:g} s; the process ends without it'
+                ) from exc
 
 
 class Drivers:
@@ -112,6 +147,16 @@ class Drivers:
     def references(self) -> frozenset[str]:
         """The classes of the drivers, each as ``module:Class``."""
         return frozenset(one.reference for one in self._drivers)
+
+    @property
+    def filters(self) -> Sequence[tuple[str, Mapping[str, str] | None]]:
+        """Each driver's name in ``compute_driver``, and its node filter."""
+        return [(one.called, one.node_filter) for one in self._drivers]
+
+    @property
+    def may_have_many(self) -> bool:
+        """True if a driver may describe several nodes."""
+        return any(chosen is not None for _, chosen in self.filters)
 
     def subscribe(self, wake: Callable[[], object]) -> None:
         """Have each driver call ``wake`` when a description may have changed."""

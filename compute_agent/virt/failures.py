@@ -1,33 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exceptions with which a driver fails, and their texts.
 
-``sys.exit`` in a driver, or in a library that it calls, is a failure as every
-other exception is: it ends neither the daemon nor a command. Ctrl-C is none.
+``sys.exit`` or a cancelled task of asyncio in a driver, or in a library that it
+calls, is a failure as every other exception is: it ends neither the daemon nor
+a command. Ctrl-C is none, and Python raises it in the main thread only.
 """
 
 import contextlib
 import pathlib
+import sys
+import threading
 import traceback
 from collections.abc import Iterator
 
 from .. import errors
 
-#: For ``except``, around every call of a driver.
-FAILURES = (Exception, SystemExit)
-
 _AGENT = str(pathlib.Path(__file__).parents[1])
+
+
+def caught() -> tuple[type[BaseException], ...]:
+    """Return the classes for ``except``, around every call of a driver.
+
+    All are caught, except a KeyboardInterrupt in the main thread.
+    """
+    is_interrupt = isinstance(sys.exception(), KeyboardInterrupt)
+    if is_interrupt and threading.current_thread() is threading.main_thread():
+        return ()
+    return (BaseException,)
 
 
 def text(exc: BaseException, call: str = '') -> str:
     """Return the class and the text of a driver's exception.
 
-    For an exit, which often has no text, the call and the place are added.
+    An exception that is meant to end a program, a thread or a task often has
+    no text, so the call and the place are added.
 
     :param call: the driver's method; by default, the first one outside of the
         agent
     """
     said = f'{type(exc).__name__}: {exc}'
-    if not isinstance(exc, SystemExit):
+    if isinstance(exc, Exception):
         return said
     said = said.removesuffix(': ')
     frames = traceback.extract_tb(exc.__traceback__)
@@ -35,7 +47,7 @@ def text(exc: BaseException, call: str = '') -> str:
     last = frames[-1]
     return (
         f'{said} in {call or (*outside, last)[0].name} ({last.filename}, line '
-        f'{last.lineno}); a driver must raise errors.DriverError and not exit'
+        f'{last.lineno}); a driver must raise errors.DriverError instead'
     )
 
 
@@ -50,8 +62,8 @@ def asking(name: str, call: str) -> Iterator[None]:
         yield
     except errors.AgentError:
         raise
-    except FAILURES as exc:
-        where = '' if isinstance(exc, SystemExit) else f' in {call}'
+    except caught() as exc:
+        where = f' in {call}' if isinstance(exc, Exception) else ''
         raise errors.DriverError(
             f'{name} failed{where}: {text(exc, call)}'
         ) from exc

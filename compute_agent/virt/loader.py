@@ -222,7 +222,7 @@ def _made(
         return driver_class.from_conf(conf)
     except (errors.AgentError, cfg.Error):
         raise
-    except failures.FAILURES as exc:
+    except failures.caught() as exc:
         raise errors.ConfigError(
             f'{title} cannot be created: {failures.text(exc, "from_conf")}'
         ) from exc
@@ -242,7 +242,7 @@ def _class(choice: _Choice) -> type[virt.ComputeDriver]:
         raise errors.ConfigError(
             f'[DEFAULT] compute_driver = {choice.name}: {exc}'
         ) from exc
-    except SystemExit as exc:
+    except failures.caught() as exc:
         raise errors.ConfigError(
             f'{choice} failed: {failures.text(exc, "for_target")}'
         ) from exc
@@ -267,7 +267,9 @@ def _register(
             f'compute_driver: the option {exc.opt_name} means something else '
             'to one of them'
         ) from exc
-    except SystemExit as exc:
+    except cfg.Error:
+        raise
+    except failures.caught() as exc:
         raise errors.ConfigError(
             f'driver {name} failed: {failures.text(exc, "register_opts")}'
         ) from exc
@@ -314,7 +316,7 @@ def _plain_name(found: Installed, every: Sequence[Installed]) -> str:
 def _import(found: Installed) -> type[virt.ComputeDriver]:
     try:
         manager: Any = stevedore_driver.DriverManager(NAMESPACE, found.name)
-    except failures.FAILURES as exc:
+    except failures.caught() as exc:
         raise errors.ConfigError(
             f'driver {found.name} ({found}) cannot be imported: '
             f'{failures.text(exc, "its import")}'

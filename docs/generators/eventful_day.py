@@ -11,12 +11,14 @@ import dataclasses
 import time
 from collections.abc import Callable, Iterator, Mapping
 
+import memory_leases
 from agents import Agent, AgentFactory, Operator
 from keystoneauth1 import exceptions
 from monitored import Monitored
 
 from compute_agent import errors
 from compute_agent.cycle.resource_tracker import Control
+from compute_agent.fleet.membership import Membership
 from compute_agent.limits.backoff import Backoff
 from compute_agent.limits.blast_radius import Limits
 from compute_agent.limits.contention import Contention
@@ -62,6 +64,7 @@ class Host:
     fails: bool = False
     hangs: bool = False
     agent: Agent | None = None
+    lease: Membership | None = None
     one: Monitored | None = None
 
     @property
@@ -74,7 +77,9 @@ class Host:
         if self.fails and node == self.nodes[self.first]:
             raise errors.DriverError('the driver is away')
         tree.update_inventory(node, {'VCPU': {'total': self.total}})
-        tree.update_traits(node, self.traits)
+        # A trait that comes and goes on one node of four is no mass.
+        lacks = set() if node == self.nodes[self.first] else {CHANGING}
+        tree.update_traits(node, self.traits - lacks)
 
 
 def _host(number: int, name: str) -> Host:
@@ -87,7 +92,7 @@ def _host(number: int, name: str) -> Host:
 
 def _control(clock: Clock) -> Control:
     return Control(
-        limits=lambda: Limits(deletions=10, percent=20, capacity_percent=20),
+        limits=Limits,
         back_off=Backoff(clock),
         contention=Contention(clock),
     )
@@ -102,7 +107,12 @@ class Day:
         self._clock = Clock()
         self._conflicts: Iterator[tuple[str, ...]] = iter(())
         self._hosts = [_host(n, name) for n, name in enumerate(HOSTS, 1)]
+        leases = memory_leases.MemoryLeases()
         for host in self._hosts:
+            host.lease = memory_leases.member(
+                leases, host.name, self._clock, share=f'share-of-{host.name}'
+            )
+            host.lease.note('')
             host.agent = make(
                 host.describe,
                 nodes=host.nodes,
@@ -126,11 +136,18 @@ class Day:
     def _start(self, host: Host) -> None:
         """Give the agent the metrics of a daemon that starts now."""
         assert host.agent is not None  # noqa: S101 (made above)
-        host.one = Monitored(host.agent, self._clock, names=10)  # type: ignore[arg-type]
+        host.one = Monitored(
+            host.agent,
+            self._clock,  # type: ignore[arg-type]
+            names=10,
+            lease=host.lease,
+        )
 
     def _cycle(self, host: Host) -> None:
         one = host.one
         assert one is not None  # noqa: S101 (made above)
+        assert host.lease is not None  # noqa: S101 (made above)
+        host.lease.look()
         if host.hangs:
             if one.status.running_since is None:
                 one.listeners.begin()
@@ -168,6 +185,7 @@ class Day:
             (25, 45, self._drift),
             (80, 90, self._outage),
             (120, 120, self._restart),
+            (200, 205, self._released),
             (140, 190, self._held),
             (170, 215, self._refused),
             (225, 330, self._contended),
@@ -190,6 +208,13 @@ class Day:
 
     def _restart(self, _minute: int, _last: bool) -> None:  # noqa: FBT001
         self._start(self._hosts[0])
+
+    def _released(self, minute: int, _last: bool) -> None:  # noqa: FBT001
+        lease = self._hosts[1].lease
+        assert lease is not None  # noqa: S101 (made above)
+        lease.note('' if minute == 5 else 'placement is away')
+        if minute == 0:
+            lease.leave()
 
     def _held(self, _minute: int, last: bool) -> None:  # noqa: FBT001
         self._hosts[1].total = 8 if last else 1

@@ -35,6 +35,10 @@ state_path = {folder}/state
 periodic_fuzzy_delay = 0
 update_resources_interval = 600
 
+[compute_agent]
+# Of two nodes, nothing is a mass: each loss asks a person.
+max_removed_percent = 0
+
 [placement]
 auth_type = admin_token
 endpoint = http://127.0.0.1:{port}

@@ -15,7 +15,8 @@ from oslo_config import cfg
 
 from compute_agent import errors, yaml_file
 from compute_agent.tree import names, provider_tree
-from compute_agent.virt import driver, finding
+from compute_agent.virt import driver
+from compute_agent.virt.values import finding
 
 from . import conf as options
 from .tree import describe, moving, tree_file
@@ -37,7 +38,7 @@ class FakeDriver(driver.ComputeDriver):
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._reading = self._parsed(yaml_file.read_text(path))
+        self._reading = self._parsed(yaml_file.read_text(path, named=True))
 
     @classmethod
     def register_opts(cls, conf: cfg.ConfigOpts) -> None:
@@ -59,6 +60,11 @@ class FakeDriver(driver.ComputeDriver):
     def authority(self) -> Sequence[str]:
         """The trait names and prefixes under ``authority`` in the file."""
         return self._reading.file.authority
+
+    @property
+    def node_filter(self) -> Mapping[str, str] | None:
+        """The mapping under ``node_filter`` in the file, if there is one."""
+        return self._reading.file.node_filter
 
     def get_available_nodes(self) -> Sequence[str]:
         """Read the file again, because a cycle begins; return its nodes."""
@@ -133,7 +139,7 @@ class FakeDriver(driver.ComputeDriver):
     def _read(self) -> _Reading:
         """Return the file's current reading; parse only a changed text."""
         reading = self._reading
-        text = yaml_file.read_text(self._path)
+        text = yaml_file.read_text(self._path, named=True)
         return reading if text == reading.text else self._parsed(text)
 
     def _parsed(self, text: str) -> _Reading:

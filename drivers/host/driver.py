@@ -9,16 +9,15 @@ may give it a file of facts in their place: the output of ``compute-agent facts
 
 import functools
 import json
-import pathlib
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from oslo_config import cfg
 
-from compute_agent import error_text, errors
+from compute_agent import error_text, errors, file_trust
 from compute_agent.tree import provider_tree
-from compute_agent.virt import finding, host_facts, rule_results
+from compute_agent.virt.values import finding, host_facts, rule_results
 
 from .. import host_files, one_host
 from ..libvirt_python import connection
@@ -42,6 +41,10 @@ def read_saved_facts(path: str) -> Facts:
     """
     try:
         return rows.to_facts([_row(item) for item in _items(path)])
+    except file_trust.Refused as exc:
+        raise errors.ConfigError(
+            f'{path} is not read: {exc.strerror}'
+        ) from exc
     except OSError as exc:
         raise errors.ConfigError(
             f'{path} cannot be read ({exc.strerror}); correct the path'
@@ -54,11 +57,7 @@ def read_saved_facts(path: str) -> Facts:
 
 
 def _items(path: str) -> list[Any]:
-    with pathlib.Path(path).open('rb') as file:
-        content = file.read(MAX_SAVED + 1)
-    if len(content) > MAX_SAVED:
-        raise ValueError(f'it is larger than {MAX_SAVED // 1_000_000} MB')
-    found = json.loads(content)
+    found = json.loads(file_trust.read(path, MAX_SAVED, named=True))
     if isinstance(found, list):
         return found
     raise ValueError('it is not a list of facts')
@@ -127,6 +126,7 @@ class HostDriver(one_host.OneHostDriver):
                 offloads=net.Ethtool(),
                 local=local.LocalFacts(conf[options.GROUP].directories),
                 events=heard,
+                images_type=conf.libvirt.images_type or 'default',
             ),
             read_rules=functools.partial(
                 rule_files.read, folder, WORDS, given=given
@@ -187,7 +187,8 @@ class HostDriver(one_host.OneHostDriver):
         """Return the facts of the host, by name."""
         facts = self._facts.read()
         return host_facts.Listing(
-            rows=tuple(rows.of_facts(facts)), faults=facts.faults
+            rows=tuple(rows.of_facts(facts)),
+            faults=(*facts.faults, *self._rules.left_out),
         )
 
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from compute_agent import error_text, errors, file_trust, yaml_file
 from compute_agent.tree import provider_tree
-from compute_agent.virt import finding, rule_results
+from compute_agent.virt.values import finding, rule_results
 
 from .facts.fact import Facts
 from .rules import evaluate, findings, parse, placing
@@ -190,7 +190,9 @@ def _operators(location: str, *, given: bool) -> list[pathlib.Path]:
 
 def _paths(folder: pathlib.Path) -> Iterator[pathlib.Path]:
     """Yield the rule files of a directory, by name."""
-    problem = '' if folder == STARTER else file_trust.distrust(folder.stat())
+    problem = (
+        '' if folder == STARTER else file_trust.distrust(folder.stat(), folder)
+    )
     if problem:
         raise OSError(errno.EPERM, problem)
     for name in sorted(os.listdir(folder)):  # noqa: PTH208 (names)
@@ -207,12 +209,7 @@ def _text(path: pathlib.Path) -> str:
     """
     if path.parent == STARTER:
         return path.read_text('utf-8')
-    descriptor = os.open(path, file_trust.READ_FLAGS)
-    with open(descriptor, 'rb') as file:  # noqa: PTH123 (a descriptor)
-        problem = file_trust.distrust_file(os.fstat(descriptor), MAX_SIZE)
-        if problem:
-            raise OSError(errno.EPERM, problem)
-        content = file.read(MAX_SIZE + 1)
+    content = file_trust.read(str(path), MAX_SIZE)
     try:
         return content.decode('utf-8-sig')
     except UnicodeDecodeError as exc:
@@ -247,6 +244,11 @@ class Rules:
         self._kept: tuple[Facts, str, int, Sequence[Outcome]] | None = None
         for line in self._set.left_out:
             LOG.warning('%s', line)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """A line for each file that is not in force."""
+        return self._set.left_out
 
     def reload(self) -> None:
         """Read the files again; if one cannot be used, the old set stays.

@@ -18,8 +18,9 @@ from compute_agent import errors, extra_specs
 from compute_agent.transport import clouds
 from compute_agent.tree import inventory as agent_inventory
 from compute_agent.tree import provider_tree
-from compute_agent.virt import cloud_nodes, driver, finding
-from compute_agent.virt import requested as agent_requested
+from compute_agent.virt import driver
+from compute_agent.virt.values import cloud_nodes, finding
+from compute_agent.virt.values import requested as agent_requested
 
 from . import conf as options
 from . import requested
@@ -97,6 +98,11 @@ class IronicDriver(driver.ComputeDriver):
                 skip_in_use=workarounds.skip_reserve_in_use_ironic_nodes,
             ),
         )
+
+    @property
+    def node_filter(self) -> Mapping[str, str]:
+        """The conductor group and the shard, those that are set."""
+        return self._api.filters
 
     def get_available_nodes(self) -> Sequence[str]:
         """List the nodes, because a cycle begins; return their uuids.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 
 from compute_agent import error_text, errors, extra_specs
 from compute_agent.tree import names
-from compute_agent.virt import requested
+from compute_agent.virt.values import requested
 
 from .client import api as client
 from .nodes import node as ironic

@@ -15,7 +15,7 @@ from oslo_config import cfg
 
 from compute_agent import errors
 from compute_agent.tree import provider_tree
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 from .. import one_host
 from ..libvirt_python import connection

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options that say which libvirt to ask, group ``[libvirt]``.
+"""Options of ``[libvirt]``: the libvirt to ask, and where guests have disks.
 
 The drivers of hosts register them; those of the libvirt driver are in the
 sample file.
@@ -8,6 +8,8 @@ sample file.
 from oslo_config import cfg
 
 GROUP = 'libvirt'
+
+_IN_FILES = 'The file system of instances_path.'
 
 OPTS: list[cfg.Opt] = [
     cfg.StrOpt(
@@ -27,6 +29,18 @@ OPTS: list[cfg.Opt] = [
         'their processors get depend on it. The driver knows them for kvm '
         'and qemu; for other kinds, the CPU traits stay as placement has '
         'them.',
+    ),
+    cfg.StrOpt(
+        'images_type',
+        default='default',
+        choices=[
+            *((name, _IN_FILES) for name in ('default', 'raw', 'flat')),
+            *((name, _IN_FILES) for name in ('qcow2', 'ploop')),
+            ('lvm', 'The volume group images_volume_group.'),
+            ('rbd', 'The share of images_rbd_pool in its Ceph cluster.'),
+        ],
+        help='The storage of guests that is reported as DISK_GB. With lvm and '
+        'rbd, no trait says of what kind the local disks are.',
     ),
 ]
 

@@ -133,6 +133,17 @@ class NovaDriver(virt.ComputeDriver):
 
     # --- nodes ----------------------------------------------------------------
 
+    @property
+    def node_filter(self) -> Mapping[str, str] | None:
+        """Nova's options that choose nodes of Ironic; None for a host."""
+        if not getattr(self._driver, 'rebalances_nodes', False):
+            return None
+        given = {
+            name: self._nova.conf.ironic.get(name)
+            for name in ('conductor_group', 'shard')
+        }
+        return {name: value for name, value in given.items() if value}
+
     def get_available_nodes(self) -> Sequence[str]:
         """Return the names of the driver's nodes."""
         with self._asking():

@@ -58,7 +58,6 @@ class PlacementNames(abc.ABC):
         impossible = trait_names.not_creatable(unknown, create=create)
         if impossible:
             why = self.does_not_exist({n: unknown[n] for n in impossible})
-            hint = trait_names.create_hint(impossible)
-            raise errors.DoesNotExist(f'{why}{hint}')
+            raise errors.DoesNotExist(str(why), impossible)
         for name in unknown:
             self.add(name)

@@ -254,7 +254,7 @@ class ProviderContents:
             generation=generation,
         )
 
-    # --- the same, by the names of the kinds ----------------------------------
+    # --- the same for traits ---------------------------------------------------
 
     def add_traits(
         self,
@@ -297,53 +297,6 @@ class ProviderContents:
     ) -> Change[ops.SetTraits]:
         """Remove all traits from a provider; see ``replace``."""
         return self.replace(target, TRAITS, (), generation=generation)
-
-    def add_aggregates(
-        self,
-        target: codec.ListedProvider,
-        aggregates: Iterable[str],
-        *,
-        generation: int | None = None,
-    ) -> Change[ops.SetAggregates]:
-        """Add a provider to aggregates, given by uuid; see ``add``.
-
-        Placement takes any uuid; this creates the aggregate.
-        """
-        return self.add(target, AGGREGATES, aggregates, generation=generation)
-
-    def remove_aggregates(
-        self,
-        target: codec.ListedProvider,
-        aggregates: Iterable[str],
-        *,
-        generation: int | None = None,
-    ) -> Change[ops.SetAggregates]:
-        """Remove a provider from aggregates; see ``remove``."""
-        return self.remove(
-            target, AGGREGATES, aggregates, generation=generation
-        )
-
-    def set_aggregates(
-        self,
-        target: codec.ListedProvider,
-        aggregates: Iterable[str],
-        *,
-        generation: int | None = None,
-    ) -> Change[ops.SetAggregates]:
-        """Replace all aggregates of a provider; see ``replace``."""
-        return self.replace(
-            target, AGGREGATES, aggregates, generation=generation
-        )
-
-    def remove_inventory(
-        self,
-        target: codec.ListedProvider,
-        classes: Iterable[str],
-        *,
-        generation: int | None = None,
-    ) -> Change[ops.SetInventories]:
-        """Remove inventories from a provider; see ``remove``."""
-        return self.remove(target, INVENTORIES, classes, generation=generation)
 
     # --- the optimistic update ------------------------------------------------
 

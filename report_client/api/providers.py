@@ -18,7 +18,13 @@ from compute_agent.tree import names, provider
 
 from .. import errors
 from ..http.messages import codec, codec_writes, list_stream, paths
-from . import provider_contents, provider_details, resource_classes, traits
+from . import (
+    content_kinds,
+    provider_contents,
+    provider_details,
+    resource_classes,
+    traits,
+)
 from .values import provider_query
 
 FEW = 10  # words for which the list is not read as a whole
@@ -135,7 +141,7 @@ class Providers(provider_details.ProviderDetails):
         made = self._create(operation)
         try:
             if wanted:
-                self.add_aggregates(made, wanted)
+                self.add(made, content_kinds.AGGREGATES, wanted)
         except agent_errors.AgentError as exc:
             raise type(exc)(
                 f'{provider.title(name, made.uuid)} was created, but is in no '

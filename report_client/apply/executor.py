@@ -14,7 +14,7 @@ no generation. The executor plans nothing and retries nothing.
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator
 from contextlib import contextmanager
 
 from compute_agent import errors
@@ -66,7 +66,7 @@ class Executor:
         """Return a context for reads; an answer closes the circuit breaker."""
         return self._breaker.observing()
 
-    def apply(self, plan: Plan, without: Collection[object] = ()) -> Outcome:
+    def apply(self, plan: Plan, without: Collection[Hashable] = ()) -> Outcome:
         """Send the operations of one node's plan; return the outcome.
 
         :param without: operations that were refused before; they are not sent,
@@ -114,7 +114,7 @@ class Executor:
         :raises placement_errors.Reshaped: it is a reshape that was carried
             out, whose answer tells no generation
         """
-        if step.failed:
+        if progress.skips(step):
             return
         try:
             for expected, kind in progress.unverified(step):
@@ -134,7 +134,7 @@ class Executor:
         try:
             with self._breaker.watching(step.operation.subject):
                 step.unsure = True
-                answer = self._answer(step.operation, progress.ledger)
+                answer = self._answer(progress, step.operation)
         except errors.Refused as exc:
             step.unsure = False
             self._fail(progress, step, exc)
@@ -175,42 +175,54 @@ class Executor:
             self._journal.record_outcome(step.intents)
             step.intents = ()
 
-    def _answer(
-        self, operation: ops.Operation, ledger: Mapping[str, int]
-    ) -> object:
+    def _answer(self, progress: Progress, operation: ops.Operation) -> object:
         """Return placement's answer to an operation."""
         try:
-            return self._service.send(codec_writes.request(operation, ledger))
+            return self._service.send(
+                codec_writes.request(operation, progress.ledger)
+            )
         except placement_errors.NameTaken as exc:
-            raise self._name_taken(operation, exc) from exc
+            raise self._name_taken(progress.node_uuid, operation, exc) from exc
         except placement_errors.NotFound:
             if operation.is_done_if_absent:
                 return None
             raise
 
     def _name_taken(
-        self, operation: ops.Operation, exc: placement_errors.NameTaken
+        self,
+        node_uuid: str,
+        operation: ops.Operation,
+        exc: placement_errors.NameTaken,
     ) -> errors.AgentError:
         """Return an error that names the provider with this name.
 
         If the provider itself has the name, an earlier attempt was carried
         out.
         """
-        name, uuid = operation.taken_name, operation.subject
-        if name is None:
+        if not isinstance(operation, ops.CreateProvider | ops.UpdateProvider):
             return exc
+        name, uuid = operation.name, operation.uuid
         rows = codec.sound_providers(self._service.get(paths.by_name(name)))
-        others = [row.uuid for row in rows if row.uuid != uuid]
+        others = [row for row in rows if row.uuid != uuid]
         if not others:
             return placement_errors.Exists(name, uuid)
-        return placement_errors.NameTaken.by(others[0], name, uuid)
+        other = others[0]
+        if uuid == node_uuid:
+            return placement_errors.NameTaken.by(other.uuid, name, uuid)
+        if operation.parent_uuid is not None:
+            return placement_errors.NameTaken.of_child(
+                other.uuid, other.root_uuid, name
+            )
+        return placement_errors.NameTaken.of_pool(other.uuid, name)
 
     def _fail(
         self, progress: Progress, step: Step, exc: errors.AgentError
     ) -> None:
         """Note a refusal, and record the generations that it changes."""
-        progress.fail(step, exc)
-        self._journal.begin(progress.node_uuid, progress.intend(), {})
+        uuids = progress.fail(step, exc)
+        self._journal.amend(
+            progress.node_uuid, uuids, progress.intend_on(uuids)
+        )
 
     def _confirm(self, progress: Progress) -> None:
         """Record the outcome; a write of unknown outcome stays an intent."""
@@ -269,8 +281,11 @@ class CircuitBreaker:
             if away is not None:
                 raise placement_errors.FailsInside(away, exc) from exc
             raise
-        except placement_errors.Unreachable:
-            raise  # no answer: this does not count
+        except placement_errors.NotAuthorised:
+            self._answered()
+            raise
+        except errors.Unavailable:
+            raise  # no answer, or not sent: this does not count
         except Exception:
             self._answered()
             raise

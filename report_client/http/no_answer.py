@@ -74,6 +74,13 @@ def _no_endpoint(access: Access) -> str:
             'because no project is set; set '
             f'{access.account.options("project_name", "project_domain_name")}'
         )
+    regions = access.regions()
+    if access.region and regions and access.region not in regions:
+        return (
+            f'no endpoint for {access.where} in the region {access.region}: the '
+            f'catalog has placement in {", ".join(regions)}; correct '
+            f'{access.account.option("region_name")}'
+        )
     checked = access.account.options(
         'region_name', 'valid_interfaces', 'service_type'
     )

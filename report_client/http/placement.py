@@ -18,7 +18,7 @@ import requests
 
 from compute_agent import error_text
 from compute_agent import errors as agent_errors
-from compute_agent.transport import protection
+from compute_agent.transport import deadline, protection
 
 from .. import errors
 from . import no_answer
@@ -77,10 +77,21 @@ class Placement:
 
     :param access: how the service is reached, for messages; or only its name
         and address
+    :param fence: asked before each write; returns for how many seconds no other
+        agent of the share can write, or raises an error, and the write is not
+        sent. A write without a generation, which would also be carried out
+        later, gets no more time than that to arrive, and the fence is asked
+        again when its connection stands.
     """
 
-    def __init__(self, adapter: Adapter, access: Access | str) -> None:
+    def __init__(
+        self,
+        adapter: Adapter,
+        access: Access | str,
+        fence: Callable[[], float] | None = None,
+    ) -> None:
         self._adapter = adapter
+        self._fence = fence
         self._access = (
             Access(where=access) if isinstance(access, str) else access
         )
@@ -191,7 +202,25 @@ class Placement:
             raise errors.MalformedAnswer(str(exc)) from exc
         return content
 
+    def _fenced(
+        self, request: codec.Request
+    ) -> contextlib.AbstractContextManager[None]:
+        """Return the context in which a request may be sent.
+
+        :raises compute_agent.errors.Unavailable: it may not be sent
+        """
+        if self._fence is None or request.method == 'GET':
+            return contextlib.nullcontext()
+        if request.is_conditional:
+            self._fence()
+            return contextlib.nullcontext()
+        return deadline.fenced(self._fence)
+
     def _request(self, request: codec.Request, *, stream: bool) -> Response:
+        with self._fenced(request):
+            return self._sent(request, stream=stream)
+
+    def _sent(self, request: codec.Request, *, stream: bool) -> Response:
         try:
             return self._adapter.request(
                 request.path,
@@ -206,6 +235,10 @@ class Placement:
             )
         except agent_errors.UnknownState as exc:
             raise errors.MalformedAnswer(str(exc)) from exc
+        except (agent_errors.ConfigError, agent_errors.Deposed) as exc:
+            if self._fence is None:
+                raise no_answer.error_for(exc, self._access) from exc
+            raise  # the fence's
         except agent_errors.Unavailable as exc:
             raise errors.Unreachable(str(exc)) from exc
         except requests.RequestException as exc:
@@ -272,7 +305,7 @@ class Placement:
             return errors.Unreachable(str(refusal))
         if error_mapping.is_not_placement(request, status, error):
             return errors.Unreachable(
-                f'there is no placement at {self.where} (HTTP {status}): '
+                f'{self.where} is no placement (HTTP {status}): '
                 f'{self._access.hint}'
             )
         return error_mapping.error_for(request, status, error, self._access)

@@ -7,11 +7,13 @@ It is then neither taken for a fallen generation nor overwritten. This module
 writes nothing to placement; ``observer.py`` and ``sharing.py`` call it.
 """
 
+import contextlib
 import dataclasses
 import logging
 import zlib
 from collections.abc import Callable, Container, Mapping, Sequence
 
+from compute_agent import parallel
 from compute_agent.plan import history_entry, intents
 from compute_agent.tree import assertion, provider
 
@@ -44,6 +46,71 @@ class CachedReader:
         self._store = state
         self._clock = clock
         self._interval = interval
+        self._warm: dict[str, provider.Reading] = {}
+
+    def warm(
+        self,
+        builders: Sequence[observation.ObservationBuilder],
+        may_go_on: Callable[[], bool],
+        workers: int,
+    ) -> None:
+        """Read providers that changed, only to remember them; see ``use_warm``.
+
+        An agent that stands by records nothing. A provider with an intent is
+        read once its outcome can be recorded.
+        """
+        rows = {row.uuid: row for b in builders for row in b.rows}
+        self._warm = {u: r for u, r in self._warm.items() if u in rows}
+        stored = self._store.snapshot.readings(rows)
+
+        def read(builder: observation.ObservationBuilder) -> None:
+            with contextlib.suppress(*observation.ONE_NODE):
+                for row in builder.rows:
+                    is_known = row.uuid in builder.intents or any(
+                        self._reusable(builder, row, known)
+                        for known in (stored, self._warm)
+                    )
+                    if not (is_known or row.fault) and may_go_on():
+                        self._warm[row.uuid] = self._reader.provider(row)
+
+        parallel.each(builders, read, workers=workers)
+
+    def use_warm(
+        self,
+        builders: Sequence[observation.ObservationBuilder],
+        since: int,
+    ) -> None:
+        """Save the readings of ``warm`` as if they were made now.
+
+        Only those of nodes whose own tree the store and they have completely,
+        unchanged. They are dropped: from now on the store has what counts.
+        """
+        warm, self._warm = self._warm, {}
+        if not warm:
+            return
+        stored = self._store.snapshot.readings(warm)
+        returned = self._store.journal.lost_providers(warm)
+        warm = {
+            uuid: reading
+            for uuid, reading in warm.items()
+            if uuid not in returned
+            and not (
+                uuid in stored
+                and stored[uuid].is_above(reading.provider.generation or 0)
+            )
+        }
+        new: list[provider.Reading] = []
+        for builder in builders:
+            missing = [
+                row
+                for row in builder.rows
+                if not self._reusable(builder, row, stored)
+            ]
+            found = [self._reusable(builder, row, warm) for row in missing]
+            new += filter(None, found) if all(found) else ()
+        if new:
+            new.sort(key=lambda reading: reading.provider.parent_uuid or '')
+            self._store.journal.save(new, since=since)
 
     def recall(
         self,

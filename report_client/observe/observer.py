@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from compute_agent import errors, parallel
-from compute_agent.plan import intents
+from compute_agent.plan import intents, needs
 from compute_agent.plan.observation import Observation
 from compute_agent.tree import names, provider
 
@@ -102,6 +102,7 @@ class Observer:
         since = self._store.journal.moment()
         trees = self._list_trees(node_uuids)
         builders = self._begin(trees, node_uuids, since)
+        self._providers.use_warm(builders, since)
         self._read_own_trees(builders)
         created = self._store.records.created_for(node_uuids)
         self._sharing.add_to(
@@ -124,6 +125,27 @@ class Observer:
             for builder in builders
         }
 
+    def begin_warm(
+        self, node_uuids: Sequence[str]
+    ) -> Sequence[observation.ObservationBuilder]:
+        """Return what ``warm`` may have to read, by the list of ``observe``.
+
+        :raises errors.AgentError: the list could not be read
+        """
+        trees = self._list_trees(node_uuids)
+        return self._begin(trees, node_uuids, self._store.journal.moment())
+
+    def warm(
+        self,
+        begun: Sequence[observation.ObservationBuilder],
+        may_go_on: Callable[[], bool],
+    ) -> None:
+        """Read the providers of nodes that changed, and record nothing.
+
+        The next ``observe`` uses these readings if nothing changed since.
+        """
+        self._providers.warm(begun, may_go_on, self._workers)
+
     def check_new_root(self, node_uuid: str, uuid: str, name: str) -> None:
         """Refuse a new root whose name another provider has.
 
@@ -137,8 +159,27 @@ class Observer:
         if other == uuid:
             self.watch_provider(node_uuid, uuid)
             raise placement_errors.Exists(name, uuid)
-        if other is not None:
-            raise placement_errors.NameTaken.by(other, name, uuid)
+        if other is None:
+            return
+        if uuid != node_uuid:
+            raise placement_errors.NameTaken.of_pool(other, name)
+        raise placement_errors.NameTaken.by(other, name, uuid)
+
+    def members(self, aggregates: Collection[str]) -> list[needs.Member]:
+        """Return the providers that are in any of these aggregates.
+
+        ``GET /resource_providers?member_of=in:`` (1.3), for 50 aggregates at a
+        time.
+        """
+        found = {}
+        every = sorted(aggregates)
+        for at in range(0, len(every), sharing.MAX_AGGREGATES):
+            some = every[at : at + sharing.MAX_AGGREGATES]
+            for row in self._reader.list_providers(paths.members(some)):
+                found[row.uuid] = needs.Member(
+                    uuid=row.uuid, name=row.name, root_uuid=row.root_uuid
+                )
+        return list(found.values())
 
     def watch_provider(self, node_uuid: str, uuid: str) -> None:
         """Include a provider in a node's observations until it is deleted.

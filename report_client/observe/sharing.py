@@ -2,12 +2,11 @@
 """Find the sharing providers that nodes reach through their aggregates.
 
 One list shows them for all nodes. The list is reused for a while, as long as
-this agent writes nothing and the list has none of its own providers. Drivers
-only read other owners' sharing providers, and the agent reads every part again
-before it writes it. If the list has a provider that a node's tree contains,
-that this agent created for a node, or that a source asserts something about,
-it is read again in each cycle. This module writes nothing to placement;
-``observer.py`` calls it.
+this agent writes nothing and no source describes one of its providers. The
+agent reads every part again before it writes it. If the list has a provider
+that a node's tree contains, that this agent created for a node, or that a
+source asserts something about, it is read again in each cycle. This module
+writes nothing to placement; ``observer.py`` calls it.
 """
 
 import dataclasses

@@ -11,7 +11,6 @@ from compute_agent.plan.history_entry import Entry
 from compute_agent.plan.intents import Intent
 from compute_agent.tree import names, provider
 from compute_agent.tree.assertion import Claims, Key
-from compute_agent.tree.node import CreatedProviders
 
 
 class Journal(Protocol):
@@ -24,6 +23,11 @@ class Journal(Protocol):
         claims: Mapping[Key, Claims],
     ) -> None:
         """Record durably the writes that will be sent."""
+
+    def amend(
+        self, node_uuid: str, uuids: Collection[str], intents: Sequence[Intent]
+    ) -> None:
+        """Replace the node's open intents on these providers."""
 
     def record_outcome(
         self,
@@ -40,6 +44,21 @@ class Journal(Protocol):
         self, node_uuids: Iterable[str]
     ) -> dict[str, dict[str, Sequence[Intent]]]:
         """Return these nodes' open intents, by provider."""
+
+    def intents_on(self, uuids: Iterable[str]) -> dict[str, list[Intent]]:
+        """Return the open intents on these providers, of any node."""
+
+    def inherited(self) -> frozenset[str]:
+        """Return the providers on which a predecessor's writes may be open."""
+
+    def prove(self) -> object:
+        """Return if this agent may write.
+
+        :raises errors.Deposed: another agent holds its share
+        """
+
+    def settled(self, uuid: str) -> None:
+        """Note that no earlier write to a provider can be carried out."""
 
     def moment(self) -> int:
         """Return the moment at which an observation begins."""
@@ -82,6 +101,15 @@ class Journal(Protocol):
 
     def restore(self, readings: Iterable[provider.Reading]) -> None:
         """Keep readings of providers that have an earlier state again."""
+
+
+class CreatedProviders(Protocol):
+    """The record of the providers that were created for each node."""
+
+    def created_for(
+        self, node_uuids: Iterable[str]
+    ) -> Mapping[str, Sequence[str]]:
+        """Return the providers created while each of these was described."""
 
 
 class Snapshot(Protocol):

@@ -11,7 +11,7 @@ order.
 """
 
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 
 from compute_agent import errors
 from compute_agent.plan.history_entry import Entry, Result
@@ -33,6 +33,7 @@ _BLOCKED = 'not sent, because an operation that it depends on was refused'
 class Step:
     """One operation and its state so far.
 
+    :ivar number: its place in the plan
     :ivar intents: the intents that are recorded before it is sent
     :ivar unsure: it was sent, and no answer tells the outcome
     :ivar done: placement carried it out
@@ -41,6 +42,7 @@ class Step:
     """
 
     operation: ops.Operation
+    number: int
     intents: tuple[Intent, ...] = ()
     unsure: bool = False
     done: bool = False
@@ -58,7 +60,7 @@ class Progress:
     :ivar ended_by: the error after which nothing more is sent
     """
 
-    def __init__(self, plan: Plan, without: Collection[object] = ()) -> None:
+    def __init__(self, plan: Plan, without: Collection[Hashable] = ()) -> None:
         self.providers: provider.Snapshot = working_copy.WorkingCopy(
             plan.before
         )
@@ -68,7 +70,10 @@ class Progress:
             if p.generation is not None
         }
         self.fresh = set(plan.fresh)
-        self.steps = [Step(operation=op) for op in plan.operations]
+        self.steps = [
+            Step(operation=op, number=n)
+            for n, op in enumerate(plan.operations)
+        ]
         self.refused: dict[str, ops.Operation] = {}
         self.reasons: list[tuple[ops.Operation, str]] = []
         self.ended_by: errors.AgentError | None = None
@@ -77,11 +82,22 @@ class Progress:
         self._missing: set[write.Dependency] = set()
         self._stopped: set[str] = set()  # providers that met a conflict
         self._conflicts: list[Conflict] = []
+        self._steps_on: dict[str, list[Step]] = {}
+        self._dependent: dict[write.Dependency, list[Step]] = {}
+        skipped = frozenset(without)
         for step in self.steps:
-            if step.operation in without:
+            self._index(step)
+            if step.operation in skipped:
                 self._fail(step)
             elif self._is_blocked(step.operation):
                 self._leave(step, _BLOCKED)
+
+    def _index(self, step: Step) -> None:
+        """Have a refusal find the steps that it touches without a search."""
+        for uuid in step.operation.providers:
+            self._steps_on.setdefault(uuid, []).append(step)
+        for needed in step.operation.needs(self.providers):
+            self._dependent.setdefault(needed, []).append(step)
 
     # --- the steps ------------------------------------------------------------
 
@@ -114,20 +130,58 @@ class Progress:
         self.fresh |= operation.parts
         step.unsure, step.done = False, True
 
-    def fail(self, step: Step, exc: Exception) -> None:
+    def fail(self, step: Step, exc: Exception) -> Collection[str]:
         """Note a refused step, and skip all steps that depend on it.
 
         A step at which the server failed counts as refused too. If it was
         carried out after all, a conflict or its unconfirmed intents show that
         later.
+
+        :return: the providers whose intents are others now
         """
         self._leave(step, exc)
         self.reasons.append((step.operation, str(exc)))
-        for later in self.steps:
-            if not (later.done or later.failed) and self._is_blocked(
-                later.operation
-            ):
-                self._leave(later, _BLOCKED)
+        blocked = self._block_after(step)
+        for later in sorted(blocked, key=lambda one: one.number):
+            self._leave(later, _BLOCKED)
+        return self._written_with(
+            uuid
+            for one in (step, *blocked)
+            for uuid in one.operation.providers
+        )
+
+    def skips(self, step: Step) -> bool:
+        """Return True if a step is not sent, now that it is its turn.
+
+        A rename may have made it depend on another provider meanwhile.
+        """
+        if not step.failed and self._is_blocked(step.operation):
+            self._leave(step, _BLOCKED)
+        return step.failed
+
+    def _block_after(self, refused: Step) -> list[Step]:
+        """Return the steps that depend on a refused one, or on one of them."""
+        found = [refused]
+        for one in found:  # it grows meanwhile
+            for given in one.operation.gives:
+                for later in self._dependent.get(given, ()):
+                    is_open = not (later.done or later.failed)
+                    if is_open and self._is_blocked(later.operation):
+                        self._fail(later)
+                        found.append(later)
+        return found[1:]
+
+    def _written_with(self, uuids: Iterable[str]) -> Collection[str]:
+        """Return these providers, and those that a step writes with them."""
+        found: dict[str, None] = {}
+        due = list(uuids)
+        while due:
+            uuid = due.pop()
+            if uuid not in found:
+                found[uuid] = None
+                for step in self._steps_on.get(uuid, ()):
+                    due += step.operation.providers
+        return found.keys()
 
     def stop(self, step: Step, exc: errors.Replan) -> None:
         """Note a step that met a conflict, and skip what depends on it.
@@ -194,22 +248,37 @@ class Progress:
     # --- the intents ----------------------------------------------------------
 
     def intend(self) -> list[Intent]:
-        """Return the intents of all steps that are or may still be sent.
+        """Return the intents of all steps that are or may still be sent."""
+        return self._intend(self.steps, self.providers)
+
+    def intend_on(self, uuids: Collection[str]) -> list[Intent]:
+        """Return the intents on the providers that ``fail`` returned.
 
         A refused write does not raise the generation, so the generations after
         later writes differ from those intended first.
         """
-        ahead = [step for step in self.steps if self._is_ahead(step)]
-        now = {uuid: self._now(p) for uuid, p in self.providers.items()}
+        numbered = {s.number: s for u in uuids for s in self._steps_on[u]}
+        steps = [numbered[number] for number in sorted(numbered)]
+        return self._intend(steps, uuids)
+
+    def _intend(
+        self, steps: Sequence[Step], uuids: Iterable[str]
+    ) -> list[Intent]:
+        ahead = [step for step in steps if self._is_ahead(step)]
+        now = {
+            uuid: self._now(self.providers[uuid])
+            for uuid in uuids
+            if uuid in self.providers
+        }
         expected = expected_intents(
             self.node_uuid,
             [step.operation for step in ahead],
             now,
-            self._written(),
+            _written(steps),
         )
         for step, (_, intents) in zip(ahead, expected, strict=True):
             step.intents = intents
-        return [intent for step in self.steps for intent in step.intents]
+        return [intent for step in steps for intent in step.intents]
 
     def _now(self, one: provider.Provider) -> provider.Provider:
         """Return a provider at the generation of the ledger."""
@@ -238,15 +307,6 @@ class Progress:
         if step.failed:
             step.intents = ()
         return not step.failed
-
-    def _written(self) -> set[str]:
-        """Return the providers that the plan has, or may have, written to."""
-        return {
-            uuid
-            for step in self.steps
-            if step.done or step.unsure
-            for uuid in step.operation.providers
-        }
 
     # --- the outcome of the plan ---------------------------------------------
 
@@ -281,7 +341,7 @@ class Progress:
 
     def history_entries(self) -> list[Entry]:
         """Return the history's entries about the operations that were sent."""
-        refused = [operation for operation, _ in self.reasons]
+        refused = {operation for operation, _ in self.reasons}
         end = str(self.ended_by or '')
         found = [
             entry
@@ -326,6 +386,16 @@ class Progress:
             elif step.done:
                 sure |= step.operation.providers
         return sure - unsure - self._stopped
+
+
+def _written(steps: Iterable[Step]) -> set[str]:
+    """Return the providers that steps have, or may have, written to."""
+    return {
+        uuid
+        for step in steps
+        if step.done or step.unsure
+        for uuid in step.operation.providers
+    }
 
 
 def expected_intents(

@@ -8,12 +8,13 @@ removal follows the name, in parentheses.
 
 import collections
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, assert_never
 
 from compute_agent import error_text
 from compute_agent.plan import allocations as alloc
 from compute_agent.plan import removal
+from compute_agent.plan.change import Change
 from compute_agent.plan.history_entry import OF_KIND, Entry, What
 from compute_agent.plan.operations import operations as ops
 from compute_agent.plan.plan import Plan
@@ -28,28 +29,48 @@ def line(operation: ops.Operation) -> str:
     return f'{head}: {", ".join(marks)}' if marks else head
 
 
-def text(plan: Plan, node: str) -> str:
-    """Return a node's plan as lines of text; the last line is a count."""
+def text(plan: Plan, node: str, waits: Collection[ops.Operation] = ()) -> str:
+    """Return a node's plan as lines of text; the last line is a count.
+
+    :param waits: those of its operations that are not sent yet
+    """
     lines = [_title(node, plan.node_uuid)]
     for operation in plan.operations:
         head, marks = _parts(operation)
-        lines.append(f'  {head}')
+        lines.append(f'  {head}{" (waits)" if operation in waits else ""}')
         lines += [f'      {part}' for part in _wrapped(marks)]
     lines += [f'  note: {note}' for note in plan.notes]
     lines += [f'  not done: {fault}' for fault in plan.faults]
-    count = len(plan.operations)
-    lines.append(
-        f'  {error_text.counted(count, "operation") if count else NOTHING}'
-    )
+    lines.append(f'  {_counted(plan.operations, waits)}')
     return '\n'.join(lines)
 
 
-def total(plans: Sequence[Plan], nodes: int) -> str:
+def _counted(
+    operations: Sequence[ops.Operation], waits: Collection[ops.Operation]
+) -> str:
+    """Return the number of operations, and of those that are not sent yet."""
+    waiting = sum(op in waits for op in operations)
+    count = error_text.counted(len(operations), 'operation')
+    if not waiting:
+        return count if operations else NOTHING
+    if waiting < len(operations):
+        count = f'{count}, of which {waiting}'
+    return f'{count} {"waits" if waiting == 1 else "wait"}'
+
+
+def total(
+    plans: Sequence[tuple[Plan, Collection[ops.Operation]]], nodes: int
+) -> str:
     """Return the sum of many nodes' plans as one line.
 
+    :param plans: each with those of its operations that are not sent yet
     :param nodes: the number of nodes, including those without a plan
     """
-    every = [op for plan in plans for op in plan.operations]
+    sent = [
+        [op for op in plan.operations if op not in waits]
+        for plan, waits in plans
+    ]
+    every = [op for operations in sent for op in operations]
     shared = {op for op in every if op.is_shared}
     verbs = collections.Counter(
         operation_data(op)['operation'].replace('_', ' ')
@@ -58,24 +79,33 @@ def total(plans: Sequence[Plan], nodes: int) -> str:
             *(op for op in every if not op.is_shared),
         )
     )
-    changing = sum(bool(plan.operations) for plan in plans)
-    undone = nodes - len(plans) + sum(bool(plan.faults) for plan in plans)
+    changing, waiting = sum(map(bool, sent)), sum(bool(w) for _, w in plans)
+    undone = nodes - len(plans) + sum(bool(plan.faults) for plan, _ in plans)
     parts = [
         f'{changing} of {error_text.counted(nodes, "node")} change'
-        if changing
+        if changing or waiting
         else f'{error_text.counted(nodes, "node")}: {NOTHING}'
     ]
     parts += [', '.join(f'{verb} {n}' for verb, n in sorted(verbs.items()))]
+    parts += [f'{waiting} wait'] if waiting else []
     parts += [f'{undone} not done'] if undone else []
     return '; '.join(part for part in parts if part)
 
 
-def data(plan: Plan, node: str) -> dict[str, Any]:
-    """Return a node's plan as data for JSON or YAML."""
+def data(
+    plan: Plan, node: str, waits: Collection[ops.Operation] = ()
+) -> dict[str, Any]:
+    """Return a node's plan as data for JSON or YAML.
+
+    :param waits: those of its operations that are not sent yet
+    """
     return {
         'node': node,
         'uuid': plan.node_uuid,
-        'operations': [operation_data(op) for op in plan.operations],
+        'operations': [
+            operation_data(op) | ({'waits': True} if op in waits else {})
+            for op in plan.operations
+        ],
         'notes': list(plan.notes),
         'faults': list(plan.faults),
     }
@@ -274,6 +304,18 @@ def _causes_data(operation: ops.SetOperation) -> dict[str, Any]:
     return {
         name: cause.data() for name, cause in sorted(operation.causes.items())
     }
+
+
+def mark(change: Change) -> str:
+    """Return a changed name with its mark: + added, - removed, ~ changed."""
+    if not change.exists:
+        return f'-{change.name}'
+    name = f'{"~" if change.existed else "+"}{change.name}'
+    if change.after is None:
+        return name
+    if change.before is None:
+        return f'{name} {record(change.after)}'
+    return f'{name} {difference(change.before, change.after)}'
 
 
 def record(new: inventory.Inventory) -> str:

@@ -28,6 +28,8 @@ from benchmarks.sync_cycles import placement_server, postgresql
 
 QUIET = 3  # cycles without interference, in which it must get there
 REST = 3  # cycles after those, which write nothing
+# The nodes lose things faster than any real fleet, and nobody answers here.
+NO_LIMIT = '[compute_agent]\nmax_removed_percent = 100\n'
 LOOK = 0.05  # seconds from one look to the next
 
 
@@ -114,7 +116,11 @@ class Run:
         proxy = faulty_proxy.running(url, self.faults)
         address = self._undo.enter_context(proxy)
         self.daemon = daemons.Daemon(
-            'chaos', folder, address, program=plan.program
+            'chaos',
+            folder,
+            address,
+            options=NO_LIMIT,
+            program=plan.program,
         )
         describe = self.daemon.describe
         self.cloud = clouds.Cloud(describe, plan.nodes, plan.seed)
@@ -135,9 +141,11 @@ class Run:
         self.others.leave()
         memory = list(self.daemon.memory)
         settled = self.daemon.wait_for(QUIET)
-        trouble = self.daemon.trouble()
-        differences = verdict.unexplained(self._differences(), trouble)
-        differences += self._lasting()
+        differences = verdict.unexplained(
+            self._differences(), self.daemon.trouble()
+        )
+        # A difference that nothing explains is wrong already.
+        differences = differences or self._lasting()
         settled = [*settled[:QUIET], *self.daemon.wait_for(REST)]
         self.daemon.end()
         counts = self.faults.counts
@@ -149,7 +157,7 @@ class Run:
             cycles=self.daemon.count,
             requests=sum(counts.values()),
             struck=collections.Counter({k: n for k, n in counts.items() if k}),
-            differences=differences,
+            differences=[self._with_log(line) for line in differences],
             settled=settled,
             memory=memory,
             tracebacks=[
@@ -198,6 +206,12 @@ class Run:
                 break
             self.daemon.wait_for(1)
         return found
+
+    def _with_log(self, difference: str) -> str:
+        """Return a difference with what the daemon last logged about it."""
+        name = difference.split(maxsplit=1)[0].rstrip(':')
+        told = self.daemon.lines_about(name, clouds.derived(name))
+        return '\n    '.join([difference, *told])
 
     def _differences(self) -> list[str]:
         return verdict.differences(

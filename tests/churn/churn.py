@@ -11,7 +11,6 @@ import dataclasses
 import os
 import pathlib
 import shutil
-import socket
 import sys
 import tempfile
 import threading
@@ -24,11 +23,9 @@ import journal
 import losses
 import outcome as outcomes
 import people
+from long_runs import daemon as daemons
 from long_runs import writers
 
-from demo import server_process
-
-HERE = pathlib.Path(__file__).parent
 OPERATORS = tuple(f'operator-{n:02}' for n in range(20))
 AFTER = outcomes.CONVERGED + outcomes.QUIET  # cycles, when the edits are over
 PATIENCE = 120  # seconds for what takes one or two
@@ -129,22 +126,9 @@ class World:
             agent.daemon.look()
 
     def _start_placement(self) -> str:
-        listener = socket.create_server(('127.0.0.1', 0), backlog=100)
-        with listener:
-            number = listener.fileno()
-            program = HERE / 'recording_placement.py'
-            database = self._folder / 'placement.sqlite'
-            self._undo.enter_context(
-                server_process.running(
-                    [
-                        *(sys.executable, str(program), str(number)),
-                        *(str(database), str(self.record)),
-                    ],
-                    self._folder / 'placement.log',
-                    keep=[number],
-                )
-            )
-            return f'http://127.0.0.1:{listener.getsockname()[1]}'
+        return self._undo.enter_context(
+            daemons.recorded_placement(self._folder, self.record)
+        )
 
 
 @contextlib.contextmanager

@@ -32,6 +32,7 @@ class Request:
     query: str
     status: int
     body: Any
+    epoch: str = ''
 
     def __str__(self) -> str:
         query = f'?{self.query}' if self.query else ''

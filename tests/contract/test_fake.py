@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fake driver keeps the contract, with the nodes of a file."""
 
-import pathlib
 from typing import ClassVar
 
 import pytest
 import shipped
 import yaml
 
-from compute_agent import testing
+from compute_agent import file_trust, testing
 
 CUT = 'the first half of a YAML text may be a whole document'
 
@@ -83,8 +82,8 @@ class TestFake(shipped.ShippedContract):
             seams=[
                 testing.Seam(
                     'file',
-                    pathlib.Path,
-                    'read_bytes',
+                    file_trust,
+                    'read',
                     silent={testing.Fault.HALF: CUT},
                     is_remote=False,
                 )

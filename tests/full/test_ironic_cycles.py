@@ -6,7 +6,9 @@ from ironic_agents import ironic_driver
 from ironic_fixture import PASSWORD, USER
 
 from compute_agent import errors
+from compute_agent.cmd.plan import waiting
 from compute_agent.cycle import resource_tracker
+from compute_agent.fleet import mark
 from drivers.ironic.nodes import node
 
 Status = resource_tracker.Status
@@ -17,7 +19,8 @@ CONSUMER = '99999999-9999-4999-8999-999999999999'
 
 @pytest.fixture
 def agent(agent_factory, ironic):
-    return agent_factory(ironic_driver(ironic.url))
+    """An agent without a mark, but for the tests that are about it."""
+    return agent_factory(ironic_driver(ironic.url), marks_nodes=False)
 
 
 def of(results, uuid):
@@ -57,7 +60,8 @@ def test_traits_follow_ironic_within_a_cycle(
     agent_factory, ironic, operator, placement, mode
 ):
     uuid = ironic.available('n', 'gold', ['CUSTOM_X'])
-    agent = agent_factory(ironic_driver(ironic.url, trait_ownership=mode))
+    driver = ironic_driver(ironic.url, trait_ownership=mode)
+    agent = agent_factory(driver, marks_nodes=False)
     agent.done()
     operator.add_traits('CUSTOM_HAND', 'COMPUTE_STATUS_DISABLED', uuid=uuid)
     ironic.add_trait('n', 'CUSTOM_Y')
@@ -361,10 +365,24 @@ def test_a_node_that_moves_to_another_agent_stays_in_placement(
     assert 'another agent reports it now' in result.notes[0]
     assert placement.writes == []
     assert set(operator.holdings()) == {uuid}
-    new = agent_factory(ironic_driver(ironic.url, **move))
+    (before,) = mark.marks(operator.traits(uuid))
+    driver = ironic_driver(ironic.url, **move)
+    new = agent_factory(driver, takes_over=False)
+    (result,) = new.sync()
+    assert str(before) in result.reason
+    assert placement.writes == []
+    # The option for first writes does not allow it, because the shares differ.
+    new = agent_factory(driver, takes_over=True)
+    allowed = waiting.subjects(waiting.of(new.plan()))
+    new.state.approvals.grant(allowed, 'a person')
+    new.done()
+    (now,) = mark.marks(operator.traits(uuid))
+    assert now.agent == new.state.agent_id
+    placement.clear()
+    (result,) = old.done()
+    assert result.status is Status.LEFT
     new.done()
     assert placement.writes == []
-    assert old.done() == []
 
 
 def test_without_the_record_merge_says_what_it_leaves(
@@ -372,9 +390,10 @@ def test_without_the_record_merge_says_what_it_leaves(
 ):
     uuid = ironic.available('n', traits=['CUSTOM_X'])
     how = {'trait_ownership': 'merge'}
-    agent_factory(ironic_driver(ironic.url, **how)).done()
+    old = agent_factory(ironic_driver(ironic.url, **how), marks_nodes=False)
+    old.done()
     ironic.remove_trait('n', 'CUSTOM_X')
-    new = agent_factory(ironic_driver(ironic.url, **how))
+    new = agent_factory(ironic_driver(ironic.url, **how), marks_nodes=False)
     (result,) = new.done()
     assert 'keeps CUSTOM_X' in result.notes[0]
     assert 'CUSTOM_X' in operator.traits(uuid)
@@ -428,7 +447,10 @@ def test_two_spellings_of_one_uuid_keep_what_they_have(
     placement.clear()
     for _ in range(2):
         results = agent.done()
-    assert [r.node.uuid for r in results] == [other]
+    assert {r.node.uuid: r.status for r in results} == {
+        other: Status.DONE,
+        MIXED.lower(): Status.LEFT,
+    }
     assert placement.writes == []
     assert operator.holdings() == there
     (line,) = [r.message for r in caplog.records if 'same uuid' in r.message]
@@ -494,6 +516,7 @@ def test_a_thousand_nodes_cost_one_listing_and_one_list(
     ]
     assert sorted(r.path for r in names) == [
         '/resource_classes/CUSTOM_GOLD',
+        f'/traits/{mark.Mark.of("IronicDriver", agent.state.agent_id).trait}',
         '/traits/CUSTOM_X',
     ]
     assert len(placement.requests) - len(names) <= 4 * 1000

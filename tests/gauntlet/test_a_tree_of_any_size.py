@@ -77,7 +77,7 @@ def test_twice_the_nodes_are_twice_the_work_of_a_cycle(bench):
         agent.done()
         return lines(agent.done)
 
-    half, whole = idle(4), idle(8)
+    half, whole = idle(16), idle(32)
     with verdict():
         assert whole < 2.1 * half
 

@@ -22,5 +22,6 @@ def test_tests_docs_and_the_unit_are_in(sdist_files):
     assert {
         'docs/index.md',
         'etc/compute-agent.service',
+        'etc/compute-agent@.service',
         'tests/package/test_sdist.py',
     } <= sdist_files

@@ -11,7 +11,7 @@ import reported
 _CONF = """\
 [compute_agent]
 state_path = {folder}
-max_capacity_loss_percent = 100
+max_removed_percent = 100
 """
 
 

@@ -20,7 +20,7 @@ AMOUNTS = st.tuples(
     st.sampled_from((4, 8, 16)), st.sampled_from((None, None, 1.0, 4.0))
 )
 FORMS = ('declare', 'update', 'add', 'remove', 'keep', 'silent')
-TRAIT_FORMS = ('declare', *FORMS, 'add', 'once')
+TRAIT_FORMS = ('declare', *FORMS, 'add', 'remove', 'once')
 # What may happen, as the name of a method of Machine and what it is given.
 CHANGES = {
     'traits': (
@@ -70,6 +70,15 @@ CHANGES = {
         st.sampled_from((world.N2, world.N3)),
         st.sampled_from((None, *virt.Existence)),
     ),
+    'pool': (
+        NODE,
+        st.sampled_from(
+            (*world.POOL_SIZES, 100, world.STOPS, world.REMOVES, None)
+        ),
+        st.sets(st.sampled_from(world.POOL_TRAITS), max_size=1),
+        st.booleans(),
+    ),
+    'leaves for good': (AGENT,),
     'other': (ACTION, NUMBER, NUMBER),
     'another': (ACTION, NUMBER, NUMBER),
     'record': (
@@ -78,7 +87,7 @@ CHANGES = {
     ),
     'root name': (NODE, st.booleans()),
     'adopt': (NODE, NUMBER),
-    'limit': (AGENT, st.sampled_from((None, 0, 1))),
+    'limit': (AGENT, st.sampled_from((None, 0, 20))),
     'file': (AGENT, st.sets(st.sampled_from(world.FILE_TRAITS))),
     'plan': (AGENT,),
     'nothing': (),
@@ -116,6 +125,7 @@ SELDOM = {
     'lags': (AGENT,),
     'not deletable': (NODE, NUMBER),
     'pool made again': (NUMBER,),
+    'pool is left': (NODE,),
 }
 # And then perhaps a cycle, in which something goes wrong or not.
 AT = st.sampled_from((0, 0, 0, 1, 1, 2, 4, 7))

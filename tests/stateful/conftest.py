@@ -41,3 +41,10 @@ def acting(
     made.begin(booted=getattr(request, 'param', True))
     yield made
     made.teardown()
+
+
+@pytest.fixture(scope='module', autouse=True)
+def fleets_closed() -> Iterator[None]:
+    """Close the database of the fleets after the last test of a module."""
+    yield
+    importlib.import_module('fleet_database').close()

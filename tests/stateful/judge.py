@@ -9,6 +9,7 @@ it, so it is no Exception.
 
 import dataclasses
 import re
+import urllib.parse
 
 import authors as model
 import reading
@@ -34,10 +35,11 @@ class Judge:
     :ivar ruled: the second driver, with rules; None if there is none
     :ivar certain: provider and kind → names that the driver holds for sure
     :ivar certain_by_rules: the root's traits that the second holds for sure
+    :ivar lone: node and provider outside its tree → what its driver last said
+    :ivar leaves: the agent takes off all that it added to its nodes
     :ivar filed: what the operator's file gives each node
     :ivar read_only: why nothing may be written, or None
-    :ivar limit: how many providers a cycle may delete, None for any number
-    :ivar deletions: how many this one has deleted
+    :ivar limit: what percentage of the nodes may lose something in a cycle
     """
 
     def __init__(self, agent: str, authors: model.Authors) -> None:
@@ -48,15 +50,19 @@ class Judge:
         self.ruled = ruled_driver.RuledDriver() if two else None
         self.certain: dict[tuple[str, str], set[str]] = {}
         self.certain_by_rules: set[str] = set()
+        self.lone: dict[tuple[str, str], world.Place] = {}
+        self.leaves = False
         self.filed: set[str] = set()
         self.read_only: str | None = None
-        self.limit: int | None = None
-        self.deletions = 0
-        self._homes: set[str] = set()
+        self.limit: float | None = None
         self._misnamed: set[str] = set()
         self._shown: dict[tuple[str, str], int] = {}
         self._failed: set[str] = set()
         self._added: set[model.Key | str] = set()
+        # The names that the agent ever asserted of lone roots.
+        self._claimed: set[model.Key | str] = set()
+        # The members of aggregates as they were shown, with their roots.
+        self._members: list[tuple[set[str], set[str]]] = []
 
     def begin(self, read_only: str | None) -> None:
         """Start another cycle."""
@@ -67,8 +73,7 @@ class Judge:
         self._shown.clear()
         self._failed.clear()
         self._added.clear()
-        self.deletions = 0
-        self._homes.clear()
+        self._members.clear()
         self._misnamed = {
             node
             for node, name in self.driver.present.items()
@@ -80,6 +85,19 @@ class Judge:
         """The record is lost: nothing is held for sure."""
         self.certain.clear()
         self.certain_by_rules.clear()
+        self.lone.clear()
+
+    def remember_lone(self) -> None:
+        """Note what the drivers said of lone roots in this cycle."""
+        for node in world.NODES[self._agent]:
+            told = self.driver.told.get(node)
+            if node not in self.driver.present:
+                for uuid in world.LONE_ROOTS:
+                    self.lone.pop((node, uuid), None)
+            elif told is not None:
+                for uuid, place in world.lone_places(node, told).items():
+                    self.lone[node, uuid] = place
+                    self._claim(uuid, place)
 
     def rules_told(self, node: str) -> world.Given | None:
         """Return what the second driver said of a node; None if it failed."""
@@ -113,8 +131,11 @@ class Judge:
             if kind is not None:
                 said = body.get('resource_provider_generation')
                 shown = self._shown.get((uuid, kind))
+                # Another node's cycle may have seen a later one; placement
+                # refuses the write.
+                late = uuid in world.LONE_ROOTS and said < (shown or 0)
                 self._require(
-                    said == shown,
+                    said == shown or late,
                     request,
                     f'generation {said}, last read {shown}',
                 )
@@ -133,6 +154,8 @@ class Judge:
                 self._failed |= {uuid} if kind else set()
             elif status == 200 and kind:
                 self._shown[uuid, kind] = body['resource_provider_generation']
+            elif status == 200:
+                self._show_members(request, body)
             return
         if status is None or status >= 300:
             return
@@ -174,25 +197,14 @@ class Judge:
             elif old != held:
                 self._changed(request, old, held)
 
-    def _is_within_limit(self) -> bool:
-        """Whether no more went than may; a node goes whole, if alone.
-
-        A provider that was adopted goes with a node that is not its home.
-        """
-        if self.limit is None or self.deletions <= self.limit:
-            return True
-        alone = len(self._homes) == 1 or bool(self.driver.unwanted)
-        return self.limit > 0 and alone
-
     def _deleted(self, request, old) -> None:
         uuid, node = old.uuid, world.home(old.uuid)
-        self.deletions += 1
-        self._homes.add(node)
-        self._require(
-            self._is_within_limit(),
-            request,
-            f'no more than {self.limit} may go',
-        )
+        if uuid in world.LONE_ROOTS:
+            self._taken(request, old, uuid)
+            return
+        if self.leaves:
+            return
+        self._require(self.limit != 0, request, 'nobody agreed')
         self._require(self._was(uuid), request, "it is another's")
         if uuid in world.CARDS:
             given = self.rules_told(node)
@@ -215,6 +227,8 @@ class Judge:
         uuid = held.uuid
         if request.path == reading.RESHAPER and _same_but_later(old, held):
             return  # a consumer that moves has something there
+        if self.leaves and uuid not in world.LONE_ROOTS:
+            return
         self._require(self._mine(uuid), request, f'{uuid} is not its own')
         self._require(
             old.allocations == held.allocations
@@ -225,7 +239,10 @@ class Judge:
         for kind in world.KINDS:
             removed = old.names(kind) - held.names(kind)
             for name in removed:
-                self._removed(request, uuid, kind, name)
+                if uuid in world.LONE_ROOTS:
+                    self._taken(request, old, (uuid, kind, name))
+                else:
+                    self._removed(request, uuid, kind, name)
             for name in held.names(kind) - old.names(kind):
                 self._require(
                     name in self._names(uuid, kind),
@@ -257,6 +274,54 @@ class Judge:
                     f'{rc} of {uuid} is not to move',
                 )
 
+    def _taken(self, request, old, key) -> None:
+        """Judge that a lone root, or a name of it, is taken away."""
+        self._claim_said(old.uuid)
+        said = {
+            (old.uuid, kind, name)
+            for place in self._lone_said(old.uuid)
+            for kind in world.KINDS
+            for name in place.said[kind].asserted
+        }
+        asserted = said & {key}
+        if isinstance(key, str) and not self._is_taken_off():
+            asserted = said
+        self._require(not asserted, request, f'{asserted} is asserted')
+        self._require(
+            key in self._claimed or self._was(key),
+            request,
+            f'{key} was never asserted',
+        )
+        self._require(
+            not old.aggregates
+            or any(
+                asked >= old.aggregates and not self._outsiders(roots)
+                for asked, roots in self._members
+            ),
+            request,
+            f'others may use {old.name}',
+        )
+
+    def _is_taken_off(self) -> bool:
+        """Whether the driver of a node takes the pool off in this cycle."""
+        told = self.driver.told.values()
+        return any(one and one.pool == world.REMOVES for one in told)
+
+    def _outsiders(self, roots) -> set[str]:
+        """Return the roots that are certainly not the agent's."""
+        own = {*world.NODES[self._agent], *world.LONE_ROOTS}
+        return {root for root in roots if root not in own}
+
+    def _show_members(self, request, body) -> None:
+        query = dict(
+            urllib.parse.parse_qsl(urllib.parse.urlsplit(request.path).query)
+        )
+        if query.keys() == {'member_of'}:
+            asked = query['member_of'].removeprefix('in:').split(',')
+            rows = body['resource_providers']
+            roots = {row['root_provider_uuid'] for row in rows}
+            self._members.append((set(asked), roots))
+
     def _removed(self, request, uuid, kind, name) -> None:
         if uuid == world.N4 and kind == 'trait' and self.ruled is not None:
             given = self.rules_told(uuid)
@@ -278,10 +343,11 @@ class Judge:
             )
         else:
             # A driver that adds what is missing says nothing of a name that a
-            # restore brought back, of which the claim is lost: it goes once.
-            unsaid = (
-                said.form == 'once'
-                and self._authors.gone.get(key) == model.EITHER
+            # restore brought back, of which the claim is lost, nor of one that
+            # a rule gave before it looked: it goes once.
+            unsaid = said.form == 'once' and (
+                self._authors.gone.get(key) == model.EITHER
+                or (uuid == world.N4 and name == world.GOLD_BY_RULE)
             )
             self._require(
                 unsaid or name not in said.asserted,
@@ -350,6 +416,8 @@ class Judge:
         held, said = self._authors.now.get(uuid), self._said(uuid, 'trait')
         if kind != 'inventory' or held is None or said is None:
             return
+        if uuid in world.LONE_ROOTS:
+            return  # another node of the agent may give the trait
         if not said.asserted:
             return
         if body['resource_provider_generation'] != held.generation:
@@ -368,6 +436,11 @@ class Judge:
 
     def _mine(self, uuid) -> bool:
         node = world.home(uuid)
+        if uuid in world.LONE_ROOTS:
+            self._claim_said(uuid)
+            return uuid in self._claimed or self._authors.may_own(
+                self._agent, uuid
+            )
         if node in world.NODES[self._agent]:
             told = self.driver.told.get(node), self.rules_told(node)
             return node not in self.driver.present or told != (None, None)
@@ -375,17 +448,33 @@ class Judge:
 
     def _place(self, uuid):
         if uuid in world.LONE_ROOTS:
-            # Without a node that pools, what the agent put there may go,
-            # though the other agent asserts it too and puts it there again.
-            wanted = (self.driver.wanted[node] for node in self.driver.present)
-            if uuid == world.POOL and not any(each.pools for each in wanted):
-                return None
-            return world.LONE_ROOTS[uuid]
+            return _merged(world.LONE_ROOTS[uuid], self._lone_said(uuid))
         if uuid in world.CARDS:
             given = self.rules_told(world.N4)
             return given.places.get(uuid) if given else None
         told = self.driver.told.get(world.home(uuid))
         return told.places.get(uuid) if told else None
+
+    def _lone_said(self, uuid) -> list[world.Place]:
+        """Return what the drivers say of a lone root, or said last."""
+        found = []
+        for node in () if self.leaves else self.driver.present:
+            told = self.driver.told.get(node)
+            said = {} if told is None else world.lone_places(node, told)
+            place = said.get(uuid) or self.lone.get((node, uuid))
+            if place is not None:
+                found.append(place)
+        return found
+
+    def _claim_said(self, uuid) -> None:
+        for place in self._lone_said(uuid):
+            self._claim(uuid, place)
+
+    def _claim(self, uuid, place) -> None:
+        self._claimed.add(uuid)
+        for kind in world.KINDS:
+            for name in place.said[kind].asserted:
+                self._claimed.add((uuid, kind, name))
 
     def _said(self, uuid, kind):
         place = self._place(uuid)
@@ -406,6 +495,24 @@ class Judge:
 
 def _same_but_later(old, held) -> bool:
     return dataclasses.replace(old, generation=held.generation) == held
+
+
+def _merged(name, places):
+    """Return one place that has all that these have; None without any."""
+    if not places:
+        return None
+    said = {
+        kind: world.Said(
+            'update',
+            {
+                name: amount
+                for place in places
+                for name, amount in place.said[kind].names.items()
+            },
+        )
+        for kind in world.KINDS
+    }
+    return world.Place(name, said=said)
 
 
 def _capacity(record) -> float:

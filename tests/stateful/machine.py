@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state machine: two agents, everybody else, faults, deaths, quiet.
+"""The state machine: three agents, everybody else, faults, deaths, quiet.
 
 Hypothesis draws the steps. Every request of an agent is judged as it is sent
 (``judge.py``); a *quiet point* is where nobody interferes: two cycles must
@@ -174,6 +174,24 @@ class Machine(
             driver.exists[node] = answer
             self._note(f'node leaves: {answer.value}')
 
+    def pool(self, node, said, traits, joins):
+        """A driver describes the pool, says nothing of it, or takes it off."""
+        wanted = self._wanted(node)
+        wanted.pool, wanted.pool_traits = said, frozenset(traits)
+        place = wanted.places[node]
+        aggregates = {world.AGGREGATE, *[world.OTHER_AGGREGATE] * joins}
+        place.said['aggregate'] = world.Said(
+            'declare', world.listed(aggregates)
+        )
+        self._note(
+            f'pool: {"described" if said in world.POOL_SIZES else said}'
+        )
+
+    def leaves_for_good(self, agent):
+        """A person has the agent leave its nodes; it may begin anew."""
+        self._stations[agent].leave()
+        self._note('leave')
+
     # --- everybody else -------------------------------------------------------
 
     def other(self, action, pick, what):
@@ -206,9 +224,9 @@ class Machine(
             )
             station.adopt(node, below[pick % len(below)])
 
-    def limit(self, agent, deletions):
-        self._note(f'limit: {deletions}')
-        self._stations[agent].allow(deletions)
+    def limit(self, agent, percent):
+        self._note(f'limit: {percent}')
+        self._stations[agent].allow(percent)
 
     def plan(self, agent):
         self._stations[agent].plan()
@@ -263,6 +281,7 @@ class Machine(
         self._armed.clear()
         for each in self._stations.values():
             each.allow(None)
+        self._agree()
         self.tally.step('quiet')
         self.others.stop(
             {
@@ -275,15 +294,20 @@ class Machine(
         )
         for uuid, name in world.CARDS.items():
             self.others.name(uuid, name)
-        patience, waits = 2, True
+        patience, waits, leaves = 2, len(self._stations), True
         while patience:
             patience -= 1
             for name, each in self._stations.items():
                 each.clock.now += stations.BACK_OFF_IS_OVER
                 results = self._cycle(name, None)
-                if waits and any(map(_awaits_its_root, results or ())):
-                    # A root that somebody deleted: that cycle does not count.
-                    patience, waits = max(patience, 2), False
+                if waits and any(map(_waits_a_cycle, results or ())):
+                    # That cycle does not count, once for each agent.
+                    patience, waits = max(patience, 2), waits - 1
+                if leaves and any(
+                    _is_taken_off(each, r) for r in results or ()
+                ):
+                    # The cycle after it forgets its claims to others' pools.
+                    patience, leaves = max(patience, 2), False
                 if self._patience and any(map(_contended, results or ())):
                     # What was undone again and again is left for an hour.
                     patience, self._patience = 12, False
@@ -293,6 +317,25 @@ class Machine(
         self._stays()
         self._since.clear()
         self._broken = self._changed = False
+
+    def _agree(self):
+        """Let all drivers that describe the pool say the same of its size.
+
+        One driver does not describe it for one node and take it off by another.
+        """
+        wanted = [
+            one
+            for each in self._stations.values()
+            for one in each.driver.wanted.values()
+            if isinstance(one.pool, int)
+        ]
+        size = max((one.pool for one in wanted), default=0)
+        for one in wanted:
+            one.pool = size
+        for each in self._stations.values():
+            said = each.driver.wanted.values()
+            for one in said if any(w.pool == size for w in said) else ():
+                one.pool = size if one.pool == size else world.STOPS
 
     def _stays(self):
         for _ in range(3):
@@ -319,6 +362,7 @@ class Machine(
                 and told is not None
                 and not quiet.tangled(station, node)
                 and not quiet.allocated(station, node)
+                and not quiet.blocked_pool(station, told)
             ):
                 assert result.status is Status.DONE, result
                 assert not result.plan.operations, result
@@ -372,9 +416,20 @@ class Machine(
         self.tally.step(rule)
 
 
+_LOOKS_AGAIN = (
+    'another writer deleted its root',
+    'the generation fell, so this cycle changes nothing here',
+)
+
+
 def _contended(result):
     return any('contended' in line for line in (result.reason, *result.notes))
 
 
-def _awaits_its_root(result):
-    return 'another writer deleted its root' in result.reason
+def _waits_a_cycle(result):
+    return any(why in result.reason for why in _LOOKS_AGAIN)
+
+
+def _is_taken_off(station, result):
+    is_departed = result.node.uuid not in station.driver.present
+    return is_departed and bool(result.applied)

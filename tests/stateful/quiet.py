@@ -24,7 +24,10 @@ def faults(station) -> list[str]:
             found += departed(station, node)
             continue
         if told is not None:
-            found += _Node(station, node, told).faults()
+            account = _Node(station, node, told)
+            found += account.faults()
+            if not (account.held_up or station.judge.fails_by_rules(node)):
+                found += _shared(station, node, told)
         given = station.judge.rules_told(node)
         if given is not None and node in station.authors.now:
             found += _Rules(station, node, given).faults()
@@ -53,6 +56,18 @@ def allocated(station, node) -> bool:
     return any(now[uuid].allocations for uuid in below(now, node))
 
 
+def blocked_pool(station, told) -> bool:
+    """Whether the driver takes the pool off, and somebody holds it there."""
+    now = station.authors.now
+    return (
+        told.pool in {world.REMOVES, world.STOPS}
+        and world.POOL in now
+        and bool(
+            len(below(now, world.POOL)) > 1 or now[world.POOL].allocations
+        )
+    )
+
+
 def below(now, uuid) -> list[str]:
     """Return the uuids of a provider that is there and of all below it."""
     found = [uuid] if uuid in now else []
@@ -62,15 +77,39 @@ def below(now, uuid) -> list[str]:
 
 
 def _claimed(station) -> list[str]:
-    """Look into the record: what another made is nobody else's."""
+    """Look into the record: what another made is nobody else's.
+
+    If another makes the pool again, and it has the generation and the contents
+    that an agent saw last, that agent cannot know.
+    """
     created = station.agent.state.records.created_for(station.nodes)
     return [
         f'{station.authors.now[uuid].name} counts as its own'
         for uuids in created.values()
         for uuid in uuids
         if uuid in station.authors.now
+        and uuid != world.POOL
         and not station.authors.may_own(station.name, uuid)
     ]
+
+
+def _shared(station, node, told):
+    """Yield what a lone root lacks that a node's driver describes."""
+    for uuid, place in world.lone_places(node, told).items():
+        said = place.said['inventory']
+        if said.form != 'update':
+            continue
+        held = station.authors.now.get(uuid)
+        if held is None:
+            yield f'{place.name} is missing'
+            continue
+        for kind in ('trait', 'aggregate'):
+            for name in place.said[kind].asserted - held.names(kind):
+                yield f'{place.name}: lacks {name}'
+        for rc, (total, _) in said.names.items():
+            one = held.inventories.get(rc)
+            if one is None or (one.total, one.reserved) != (total, 0):
+                yield f'{place.name}: {rc} is {one}'
 
 
 def departed(station, node) -> list[str]:
@@ -85,6 +124,17 @@ def departed(station, node) -> list[str]:
     ):
         return []
     return [f'{now[node].name} is gone and its provider is not']
+
+
+def offered(station, node) -> list[str]:
+    """Return a line for each class of a gone node's root that is on offer."""
+    if not departed(station, node):
+        return []
+    return [
+        f'{rc} of {node}'
+        for rc, one in station.authors.now[node].inventories.items()
+        if one.reserved < one.total
+    ]
 
 
 class _Rules:

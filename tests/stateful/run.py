@@ -5,11 +5,13 @@
 come from COMPUTE_AGENT_SEQUENCES and COMPUTE_AGENT_SEED; each process takes
 its share with a seed of its own. A failure prints seed and batch, which repeat
 it together: COMPUTE_AGENT_SEED=3 COMPUTE_AGENT_BATCH=12. The agents act on the
-double of placement, and now and then on both (test_stateful.py).
+double of placement, and now and then on both (test_stateful.py). As many
+sequences of fleets (test_fleets.py) follow.
 
 ``run.py --planted``, or ``make test-stateful PLANTED=1``, plants each of the
-faults that this agent once had, and prints after how many sequences the runs
-found it (``FORMER_FAULTS.md``). ``run.py --planted 'NAME' …`` plants these
+faults that this agent once had, and those that the sequences of fleets must
+find, and prints after how many sequences the runs found it
+(``FORMER_FAULTS.md``). ``run.py --planted 'NAME' …`` plants these
 defects of ``tests/mutation/planted``.
 """
 
@@ -58,13 +60,19 @@ def plant(names: Sequence[str]) -> int:
     folders = (TESTS.parent, TESTS / 'mutation', TESTS / 'support')
     sys.path[:0] = map(str, folders)
     planted = importlib.import_module('planted').VARIANTS
-    former = [says for says, defect in planted.items() if defect.in_runs]
-    wanted = ['', *(names or former)]
+    wanted: list[tuple[str, str]] = [('', 'sequences')] * (not names)
+    wanted += [('', 'fleet_sequences')]
+    wanted += [
+        (says, 'fleet_sequences' if defect.in_fleets else 'sequences')
+        for says, defect in planted.items()
+        if says in names
+        or (not names and (defect.in_runs or defect.in_fleets))
+    ]
     wrong = 0
     with concurrent.futures.ProcessPoolExecutor(
         PROCESSES, initializer=logging.disable
     ) as pool:
-        searches = {pool.submit(_search, says): says for says in wanted}
+        searches = {pool.submit(_search, *each): each[0] for each in wanted}
         for done in concurrent.futures.as_completed(searches):
             found, says = done.result(), searches[done]
             wrong += bool(found.failure) is not bool(says)
@@ -77,10 +85,13 @@ def plant(names: Sequence[str]) -> int:
     return int(wrong > 0)
 
 
-def _search(says: str) -> Any:
-    """Return the outcome of a search; '' is the agent as it is."""
+def _search(says: str, by: str) -> Any:
+    """Return the outcome of a search; '' is the agent as it is.
+
+    :param by: the module of the sequences
+    """
     planted = importlib.import_module('planted').VARIANTS
-    sequences = importlib.import_module('sequences')
+    sequences = importlib.import_module(by)
     most = int(ASKED) if ASKED else sequences.MOST
     return sequences.search(planted.get(says), most=most, seed=SEED)
 
@@ -89,6 +100,7 @@ def _start(number: int, file: pathlib.Path) -> 'subprocess.Popen[bytes]':
     share = (SEQUENCES + PROCESSES - 1) // PROCESSES
     told = {
         'COMPUTE_AGENT_SEQUENCES': share,
+        'COMPUTE_AGENT_FLEETS': share,
         'COMPUTE_AGENT_SEED': SEED + number,
         'COMPUTE_AGENT_TALLY': file,
         'COMPUTE_AGENT_PLACEMENT': 'double',
@@ -97,7 +109,8 @@ def _start(number: int, file: pathlib.Path) -> 'subprocess.Popen[bytes]':
         [
             *(sys.executable, '-m', 'pytest', '-q', '--tb=short'),
             *('-p', 'no:cacheprovider', '-p', 'no:logging'),
-            *(HERE / 'test_stateful.py', '-k', 'test_it_converges'),
+            *(HERE / 'test_stateful.py', HERE / 'test_fleets.py'),
+            *('-k', 'test_it_converges or test_a_fleet_that_stops'),
         ],
         env={**os.environ, **{key: str(told[key]) for key in told}},
     )

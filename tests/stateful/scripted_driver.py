@@ -132,8 +132,9 @@ def _fill(tree, uuid, place):
     _name(tree, 'traits', uuid, place.said['trait'])
     _name(tree, 'aggregates', uuid, place.said['aggregate'])
     inventory = place.said['inventory']
-    if inventory.form == 'update':
-        tree.update_inventory(uuid, _records(inventory))
+    if inventory.form in {'update', 'declare'}:
+        set_it = getattr(tree, f'{inventory.form}_inventory')
+        set_it(uuid, _records(inventory))
     elif inventory.form == 'keep':
         tree.keep_inventory(uuid)
 
@@ -160,19 +161,13 @@ def _move(allocations, rc, giver, taker):
 
 
 def _share_all(tree, node, wanted):
-    if wanted.pools:
-        _share(tree, world.POOL)
-    if wanted.shares:
-        _share(tree, world.SHARED)
-    elif node == world.N4 and tree.exists(world.SHARED):
-        tree.declare_traits(world.SHARED, 'CUSTOM_RED')
-
-
-def _share(tree, uuid):
-    place = world.LONE_ROOTS[uuid]
-    if not tree.exists(uuid):
-        tree.new_root(place.name, uuid)
-    _fill(tree, uuid, place)
+    if wanted.pool == world.REMOVES and tree.exists(world.POOL):
+        tree.remove(world.POOL)
+    for uuid, place in world.lone_places(node, wanted).items():
+        if place.said['inventory'].form == 'update' and not tree.exists(uuid):
+            tree.new_root(place.name, uuid)
+        if tree.exists(uuid):
+            _fill(tree, uuid, place)
 
 
 def _records(said):

@@ -169,13 +169,13 @@ def _watched(acting, tally, failures):
             finally:
                 if isinstance(exc, Exception) and not failures:
                     failures.append(
-                        Found(sequences=tally.sequences, failure=_brief(exc))
+                        Found(sequences=tally.sequences, failure=brief(exc))
                     )
 
     return Watched
 
 
-def _brief(exc):
+def brief(exc):
     """Return where a failure was found, and its first words."""
     frames = [
         frame

@@ -19,10 +19,10 @@ from compute_agent.cycle import resource_tracker
 from compute_agent.cycle.resource_tracker import Status
 from compute_agent.limits import backoff, blast_radius, contention
 from compute_agent.provider_config import files
+from compute_agent.tree.node import Node
 from compute_agent.virt import drivers as virt
 
 BACK_OFF_IS_OVER = 700.0
-ANY = 1000  # deletions
 
 
 class Station:
@@ -57,19 +57,15 @@ class Station:
         self.judge.filed = set(traits)
         self._files.reload()
 
-    def allow(self, deletions: int | None, capacity: float = 100) -> None:
-        """Let a cycle delete no more providers; None for any number.
+    def allow(self, percent: float | None) -> None:
+        """Let no more of the nodes lose something in a cycle.
 
-        :param capacity: the percentage of a class that it may take away
+        :param percent: None for any number, 0 for none
         """
-        self.judge.limit = deletions
+        self.judge.limit = percent
         self.limit = None
-        if deletions is not None or capacity < 100:
-            self.limit = blast_radius.Limits(
-                deletions=ANY if deletions is None else deletions,
-                percent=100,
-                capacity_percent=capacity,
-            )
+        if percent is not None:
+            self.limit = blast_radius.Limits(percent=percent)
 
     def adopt(self, node: str, uuid: str) -> None:
         """Count a provider as the agent's; the driver wants no other's."""
@@ -142,6 +138,23 @@ class Station:
         self._remember(results)
         return results
 
+    def leave(self):
+        """Take off its nodes all that the agent added; it begins anew."""
+        self.judge.begin(None)
+        self.judge.leaves = True
+        self.wire.begin(None)
+        nodes = [
+            Node(uuid=uuid, name=name) for uuid, name in self.nodes.items()
+        ]
+        results = self._do(
+            lambda: self.agent.tracker.leave(nodes, writing=True)
+        )
+        self.judge.leaves = False
+        done = [r.node.uuid for r in results or () if not r.reason]
+        self.agent.state.nodes.forget(done)
+        self.judge.forget()
+        self.start(self.record())
+
     def _do(self, work):
         try:
             results = work()
@@ -152,8 +165,6 @@ class Station:
             raise AssertionError(str(exc)) from exc
         for result in results:
             assert not result.reason.startswith('unexpected'), result
-            waits = 'waits for confirmation' in result.reason
-            assert not (waits and self.judge.deletions), result
         return results
 
     def _die(self) -> None:
@@ -174,6 +185,7 @@ class Station:
                 continue
             self._remember_places(told.places, done=node in done)
         self._remember_rules(done)
+        self.judge.remember_lone()
         gone = {key for key in certain if not self._speaks_of(key[0])}
         for key in gone:
             del certain[key]

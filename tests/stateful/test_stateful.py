@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two agents among others, faults and deaths: it converges, it loses nothing.
+"""Three agents among others, faults and deaths: it converges, it loses nothing.
 
 COMPUTE_AGENT_SEQUENCES is how many sequences are run, COMPUTE_AGENT_SEED what
 they are drawn from, COMPUTE_AGENT_BATCH the first batch of these that is run,
@@ -220,7 +220,7 @@ def test_no_more_is_deleted_than_is_allowed(acting):
     gone = ('child', world.N2, 'a', 'none')
     acting.step(change=gone, then=('cycle', 'one'))
     assert child in acting.authors.now
-    allowed = ('limit', 'one', 1)
+    allowed = ('limit', 'one', 20)
     acting.step(change=allowed, then=('cycle', 'one'))
     assert child not in acting.authors.now
 

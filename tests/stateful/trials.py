@@ -86,15 +86,15 @@ class Trials:
         """Agent one dies over the pool; two makes it, and one's node goes."""
         with self._settled(f'pool: {kind}'):
             self._returns(world.N2)
-            self._wanted(world.N2).pools = True
+            self._wanted(world.N2).pool = 100
             self._cycle('one', wiring.Fault(kind, writes=True, at=at))
             self._armed.pop('one', None)
-            self._wanted(world.N4).pools = True
+            self._wanted(world.N4).pool = 100
             self._let('two', 1)
             self._let('one', 1)
             self._leaves(world.N2)
             self._let('one', 2)
-            self._wanted(world.N2).pools = False
+            self._wanted(world.N2).pool = world.STOPS
 
     def busy_root(self, node, kind, what):
         """Somebody allocates on the root before each write (or each read).
@@ -169,6 +169,10 @@ class Trials:
     def _let(self, agent, cycles):
         for _ in range(cycles):
             self._cycle(agent, None)
+
+    def _lets_all(self, cycles):
+        for agent in world.AGENTS:
+            self._let(agent, cycles)
 
     def _lets_time_pass(self, agent, cycles):
         for _ in range(cycles):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The world of the stateful test: nodes, their providers, who wants what.
 
-Four nodes of two agents with the same slots for children, a provider that one
-node shares through an aggregate, and few names, so that they meet often.
+Five nodes of three agents with the same slots for children, a provider that one
+node shares through an aggregate, a pool that any of them may describe, and few
+names, so that they meet often.
 ``Wanted`` is what a driver would describe of a node; the machine changes it,
 ``scripted_driver.py`` says it.
 """
@@ -15,7 +16,7 @@ from compute_agent.tree import provider_tree
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
 OTHER_AGGREGATE = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb'
 SHARED = '55555555-5555-4555-8555-555555555555'
-# Nodes of two agents describe this one, under the same uuid.
+# Nodes of all agents may describe this one, under the same uuid.
 POOL = '66666666-6666-4666-8666-000000000000'
 SHARES = 'MISC_SHARES_VIA_AGGREGATE'
 OWN_TRAITS = frozenset({'COMPUTE_NODE', 'OWNER_NOVA'})
@@ -49,6 +50,11 @@ OTHERS_CLASSES = (*CLASSES, 'CUSTOM_OPERATORS')
 AGGREGATES = (AGGREGATE, OTHER_AGGREGATE)
 DECLARE = 'declare'
 KINDS = ('trait', 'inventory', 'aggregate')
+# What a driver may say of the pool beside its size: that it is to go, or that
+# it has nothing of this node any more.
+REMOVES, STOPS = 'removes', 'stops'
+POOL_SIZES = (100, 120)
+POOL_TRAITS = ('CUSTOM_GOLD', 'CUSTOM_RED')
 # A resource class, the provider that had it, the one that gets it.
 Move = tuple[str, str, str]
 NODES = {
@@ -58,11 +64,13 @@ NODES = {
         '33333333-3333-4333-8333-000000000000': 'n3',
     },
     'two': {'44444444-4444-4444-8444-000000000000': 'n4'},
+    'three': {'77777777-7777-4777-8777-000000000000': 'n5'},
 }
 ALL_NODES = {u: name for nodes in NODES.values() for u, name in nodes.items()}
 N1, N2, N3 = NODES['one']
 (N4,) = NODES['two']
-AUTHORITY = {'one': (), 'two': ('HW_CPU_*',)}
+(N5,) = NODES['three']
+AUTHORITY = {'one': (), 'two': ('HW_CPU_*',), 'three': ()}
 AGENTS = tuple(NODES)
 OLDEST_FORM = {'VCPU': (4, None), 'MEMORY_MB': (1024, None)}
 # Below each node: two children that may swap names, one that moves between.
@@ -77,6 +85,7 @@ def child(node: str, slot: str) -> str:
 # The second driver of n4 has rules. They give the root traits, one of which
 # the first driver may give too, and a child for each card of a vendor.
 RULES = ('ruled', 'gold', 'cards')
+GOLD_BY_RULE = 'CUSTOM_GOLD'
 RULED = 'CUSTOM_RULED'
 MARKER = 'CUSTOM_RULE_CARDS'
 VENDOR = '8086'
@@ -151,7 +160,9 @@ class Wanted:
         or resources (the fall-backs of a driver that edits no tree)
     :ivar places: by uuid, parents first, the node's own provider first
     :ivar shares: whether it describes the shared provider too
-    :ivar pools: whether it describes the pool of two agents
+    :ivar pool: the size of the pool that several agents describe; ``REMOVES``,
+        ``STOPS``, or None where it says nothing of it
+    :ivar pool_traits: what it gives the pool beside the trait that it shares
     :ivar moves: class → the provider that had it, the one that gets it with
         all that is allocated of it
     """
@@ -159,7 +170,8 @@ class Wanted:
     behaviour: str
     places: dict[str, Place]
     shares: bool = False
-    pools: bool = False
+    pool: int | str | None = None
+    pool_traits: frozenset[str] = frozenset()
     moves: dict[str, tuple[str, str]] = dataclasses.field(default_factory=dict)
 
     @property
@@ -238,18 +250,41 @@ class Given:
     stays: set[str] = dataclasses.field(default_factory=set)
 
 
-def _sharing(name: str) -> Place:
+LONE_ROOTS = {SHARED: 'shared', POOL: 'pool'}
+_NOTHING = {kind: Said('declare') for kind in KINDS}
+
+
+def lone_places(node: str, wanted: Wanted) -> dict[str, Place]:
+    """Return what a node's driver says of the providers outside its tree."""
+    found = {}
+    if not wanted.shapes:
+        return found
+    if wanted.shares:
+        found[SHARED] = _sharing('shared', 100, {SHARES}, AGGREGATE)
+    elif node == N4:
+        red = {**_NOTHING, 'trait': Said('declare', listed({'CUSTOM_RED'}))}
+        red |= {'inventory': Said(), 'aggregate': Said()}
+        found[SHARED] = Place('shared', said=red)
+    if isinstance(wanted.pool, int):
+        traits = {SHARES, *wanted.pool_traits}
+        place = _sharing('pool', wanted.pool, traits, OTHER_AGGREGATE)
+        if node == N2:
+            place.said['trait'].form = place.said['aggregate'].form = 'update'
+        found[POOL] = place
+    elif wanted.pool is not None:
+        found[POOL] = Place('pool', said=dict(_NOTHING))
+    return found
+
+
+def _sharing(name: str, size: int, traits: object, aggregate: str) -> Place:
     return Place(
         name,
         said={
-            'trait': Said('declare', {SHARES: (0, None)}),
-            'inventory': Said('update', {'DISK_GB': (100, None)}),
-            'aggregate': Said('declare', {AGGREGATE: (0, None)}),
+            'trait': Said('declare', listed(traits)),
+            'inventory': Said('update', {'DISK_GB': (size, None)}),
+            'aggregate': Said('declare', listed({aggregate})),
         },
     )
-
-
-LONE_ROOTS = {SHARED: _sharing('shared'), POOL: _sharing('pool')}
 
 
 def first(node: str) -> Wanted:

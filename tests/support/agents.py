@@ -19,13 +19,14 @@ from keystoneauth1 import adapter, session, token_endpoint
 
 from compute_agent import errors, testing
 from compute_agent.cmd.wiring import agent
-from compute_agent.cmd.wiring.agent import build_agent
 from compute_agent.cmd.wiring.agent_settings import Settings
+from compute_agent.cmd.wiring.building import build_agent
 from compute_agent.cycle import resource_tracker
 from compute_agent.cycle.node.node_result import NodeResult
 from compute_agent.limits import backoff, blast_radius
 from compute_agent.ownership import policy, resolve
-from compute_agent.plan import observation, plan
+from compute_agent.plan import needs, observation, plan
+from compute_agent.plan.diff import diff
 from compute_agent.plan.plan import Plan
 from compute_agent.provider_config import files
 from compute_agent.state import state
@@ -60,11 +61,14 @@ class Clock:
 class Driver(virt.ComputeDriver):
     """A driver whose description is a function; a test may change it.
 
+    :cvar node_filter: of a driver of many nodes, whose roots get a mark
     :ivar nodes: uuid → name
     :ivar missing: what ``node_exists`` says of a node that is not listed
     :ivar existing: name → what it says of this one, or raises
     :ivar asked: the names that it was asked for
     """
+
+    node_filter: collections.abc.Mapping[str, str] | None = None
 
     def __init__(
         self,
@@ -153,13 +157,27 @@ class Agent:
             foreign=resolved.foreign,
             notes=resolved.notes,
         )
-        return self.client.plan(seen, wanted)
+        known = needs.NOTHING
+        while not isinstance(made := diff.plan(seen, wanted, known), Plan):
+            known = known.plus(self.client.read(made))
+        return made
+
+    def applied(self, made: Plan) -> collections.abc.Sequence[object]:
+        """Send a plan to its end; return what was carried out.
+
+        :raises errors.AgentError: the error that ended it, or a conflict
+        """
+        outcome = self.client.apply(made)
+        for exc in (outcome.ended_by, *(c.error for c in outcome.conflicts)):
+            if exc is not None:
+                raise exc
+        return outcome.applied
 
     def done(self) -> list[NodeResult]:
         """Run one cycle; every node must be done."""
         results = self.sync()
         for result in results:
-            assert result.status is resource_tracker.Status.DONE, result
+            assert result.is_settled, result
         return results
 
 
@@ -185,12 +203,14 @@ class AgentFactory:
         full_read_interval: float = 3600,
         sharing_interval: float = 300,
         fall_wait: float = 0,
-        max_deletions: int | None = 10,
-        max_removed_percent: float = 20,
+        max_removed_percent: float | None = 20,
+        may_begin: collections.abc.Callable[[], object] = bool,
         takes_over: bool = True,
+        is_confirmed: bool = False,
+        marks_nodes: bool = True,
+        share: str = '',
         recreate_roots: bool = True,
         mode: policy.Mode | None = None,
-        max_capacity_loss_percent: float = 100,
         control: resource_tracker.Control | None = None,
         directories: collections.abc.Sequence[pathlib.Path] = (NO_DIRECTORY,),
     ) -> Agent:
@@ -200,10 +220,9 @@ class AgentFactory:
             describes a node
         :param state: a state, its directory, or None for a new state
         :param nodes: uuid → name; only for a function, like ``authority``
-        :param max_deletions: None lifts all limits, like ``--yes``
+        :param max_removed_percent: None lifts all limits, like ``--yes``
         :param takes_over: False to ask before the first write to another
             writer's provider; most tests are not about that
-        :param max_capacity_loss_percent: not limited unless a test is about it
         :param directories: where the uuid of the host is
         """
         if not isinstance(driver, virt.ComputeDriver | drivers.Drivers):
@@ -217,6 +236,9 @@ class AgentFactory:
             fall_wait=fall_wait,
             workers=workers,
             takes_over=takes_over,
+            is_confirmed=is_confirmed,
+            marks_nodes=marks_nodes,
+            share=share,
             recreate_roots=recreate_roots,
             mode=mode,
         )
@@ -230,12 +252,8 @@ class AgentFactory:
                 state=self._state(state),
                 files=files,
                 clock=clock or Clock(),
-                control=control
-                or _control(
-                    max_deletions,
-                    max_removed_percent,
-                    max_capacity_loss_percent,
-                ),
+                control=control or _control(max_removed_percent),
+                may_begin=may_begin,
             )
         )
 
@@ -263,20 +281,15 @@ class AgentFactory:
         through = adapter.Adapter(made, service_type='placement')
         # A test may put something between the two.
         via = getattr(self._service, 'via', lambda adapter: adapter)
-        return placement.Placement(via(through), 'placement')
+        fence = getattr(self._service, 'fence', None)
+        return placement.Placement(via(through), 'placement', fence)
 
 
-def _control(
-    deletions: int | None, percent: float, capacity_percent: float
-) -> resource_tracker.Control:
+def _control(percent: float | None) -> resource_tracker.Control:
     """Return a control whose backoff retries refused writes in every cycle."""
-    limits = deletions is not None and blast_radius.Limits(
-        deletions=deletions,
-        percent=percent,
-        capacity_percent=capacity_percent,
-    )
+    limits = None if percent is None else blast_radius.Limits(percent=percent)
     return resource_tracker.Control(
-        limits=lambda: limits or None,
+        limits=lambda: limits,
         back_off=backoff.Backoff(lambda: 0.0, spread=lambda _low, _high: 0.0),
     )
 

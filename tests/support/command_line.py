@@ -180,10 +180,7 @@ class CommandLine:
             'DEFAULT': default,
             'placement': service,
             'compute': {'provider_config_location': self.provider_configs},
-            'compute_agent': {
-                'max_capacity_loss_percent': 100,
-                **(agent or {}),
-            },
+            'compute_agent': agent or {},
             'fake': {'file': self.fake_file},
             # Whatever libvirt this machine runs is none of a test's business.
             'libvirt': {
@@ -309,7 +306,8 @@ def logging_as_before() -> collections.abc.Iterator[None]:
     root.setLevel(level)
     for name, one in _loggers():
         was, one.disabled = before.get(name, (logging.NOTSET, False))
-        one.setLevel(was)
+        if one.level != was:  # to set it empties the cache of each logger
+            one.setLevel(was)
 
 
 def _loggers() -> list[tuple[str, logging.Logger]]:

@@ -2,6 +2,7 @@
 """The connections to placement and to Ironic as the commands make them."""
 
 import pathlib
+import typing
 from collections.abc import Mapping
 
 from ironic_agents import ironic_driver
@@ -40,10 +41,12 @@ def to_placement(
     folder: pathlib.Path,
     options: Mapping[str, object],
     agent: Mapping[str, object] | None = None,
+    **how: typing.Any,
 ) -> placement_api.Placement:
     """Return placement's API with these options of ``[placement]``.
 
     :param agent: options of ``[compute_agent]``
+    :param how: as for ``placement_service``
     """
     lines = ['[placement]', *(f'{k} = {v}' for k, v in options.items())]
     lines += ['[compute_agent]']
@@ -53,7 +56,7 @@ def to_placement(
     given = main.GlobalOptions(
         config_files=[str(file)], config_dirs=[], debug=False
     )
-    return placement.placement_service(configuration.load(given))
+    return placement.placement_service(configuration.load(given), **how)
 
 
 def to_ironic(url: str, **options: object) -> driver.ComputeDriver:

@@ -15,8 +15,11 @@ import requests
 from compute_agent.testing.fixtures import in_process
 
 
-class Killed(BaseException):
-    """The process is no more; nothing of it handles that."""
+class Killed(KeyboardInterrupt):
+    """The process is no more; nothing of it handles that.
+
+    In the main thread, the agent lets only a KeyboardInterrupt pass.
+    """
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -64,9 +64,9 @@ class Machine:
         """Return the path of this file from outside."""
         return self.directory / inside.lstrip('/')
 
-    def service(self, name: str) -> str:
+    def service(self, name: str, unit: str = 'compute-agent') -> str:
         """Return a property of the daemon's unit."""
-        return self.run(f'systemctl show compute-agent -P {name}')
+        return self.run(f'systemctl show {unit} -P {name}')
 
 
 def first_child(pid: int) -> int | None:

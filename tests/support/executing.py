@@ -34,6 +34,7 @@ class Bench:
     :ivar verified: True to note the reads before writes too
     :ivar moved: the parts that are not as expected when they are read again
     :ivar told: the entries of the history
+    :ivar open: the intents that are recorded
     :ivar done: what happened, each a word and what belongs to it
     """
 
@@ -47,6 +48,7 @@ class Bench:
         default_factory=list
     )
     told: list[history_entry.Entry] = dataclasses.field(default_factory=list)
+    open: list[intents.Intent] = dataclasses.field(default_factory=list)
     executor: Executor = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
@@ -98,7 +100,18 @@ class Bench:
         held: object,
     ) -> None:
         """Note what is about to be sent."""
-        self.done.append(('begin', node_uuid, list(intents), held))
+        self.open = list(intents)
+        self.done.append(('begin', node_uuid, self.open, held))
+
+    def amend(
+        self,
+        node_uuid: str,
+        uuids: collections.abc.Collection[str],
+        intents: collections.abc.Iterable[intents.Intent],
+    ) -> None:
+        """Note what may still be sent."""
+        others = [one for one in self.open if one.uuid not in uuids]
+        self.begin(node_uuid, [*others, *intents], {})
 
     def record_outcome(
         self,

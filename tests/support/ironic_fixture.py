@@ -111,6 +111,17 @@ class Ironic(ironic_operator.IronicOperator):
             )
             assert changed.rowcount == 1, f'no node {ident}'
 
+    def force_trait(
+        self, trait: str, uuids: collections.abc.Iterable[str]
+    ) -> None:
+        """Give some nodes one more trait at once."""
+        with self._rows() as rows:
+            rows.executemany(
+                'INSERT INTO node_traits (node_id, trait, version, created_at) '
+                "SELECT id, ?, '1.0', created_at FROM nodes WHERE uuid = ?",
+                [(trait, one) for one in uuids],
+            )
+
     def copies(self, ident: str, count: int) -> list[str]:
         """Make nodes just like this one, thousands in a second.
 

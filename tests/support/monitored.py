@@ -35,9 +35,17 @@ class Monitored:
 
     :param clock: the time of the cycles; it moves in the test's hands
     :param names: the largest number of nodes that are named
+    :param lease: of the agent in its share, if it has one
     """
 
-    def __init__(self, agent: Agent, clock: Clock, *, names: int = 0) -> None:
+    def __init__(
+        self,
+        agent: Agent,
+        clock: Clock,
+        *,
+        names: int = 0,
+        lease: current.Lease | None = None,
+    ) -> None:
         self.agent = agent
         self.clock = clock
         self.status = status.DaemonStatus(
@@ -48,6 +56,7 @@ class Monitored:
             breaker_is_open=lambda: bool(agent.client.broken()),
             interval=lambda: INTERVAL,
             names=names,
+            lease=lease,
         )
         self.metrics = metrics.Metrics(self.status, now, clock)
         self.metrics.identify('0', typing.get_args(operations.Operation))
@@ -64,9 +73,10 @@ class Monitored:
         clock: Clock,
         *,
         names: int = 0,
+        lease: current.Lease | None = None,
     ) -> collections.abc.Iterator[typing.Self]:
         """Yield the metrics, which count requests and calls of drivers too."""
-        made = cls(agent, clock, names=names)
+        made = cls(agent, clock, names=names, lease=lease)
         session = placement.session
         before = dict(session.adapters)
         for prefix, adapter in before.items():

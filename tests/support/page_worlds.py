@@ -114,14 +114,6 @@ def _one_node(world: World) -> None:
     world.daemon()
 
 
-@world('docs/control.md', 'compute-agent approve')
-def _losing(world: World) -> None:
-    world.describe(node('cn1', inventories={'VCPU': 64}))
-    world.daemon(max_capacity_loss_percent=None)
-    world.describe(node('cn1', inventories={'VCPU': 8}))
-    world.sync()
-
-
 def _gold(*more: str) -> dict[str, typing.Any]:
     return node('cn1', inventories={'VCPU': 8}, traits=['CUSTOM_GOLD', *more])
 

@@ -37,6 +37,7 @@ class ServedPlacement:
         self._lent = lent
         self._open = contextlib.ExitStack()
         self.operator = in_process.session(lent.ask)
+        self.save, self.restore = lent.save, lent.restore
         self.url = self.listen()
 
     def listen(self, port: int = 0, before: Before | None = None) -> str:

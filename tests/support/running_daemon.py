@@ -16,7 +16,7 @@ import typing
 import pytest
 
 from compute_agent.cmd.app import main, signals
-from compute_agent.cmd.control import daemon
+from compute_agent.cmd.control import between_cycles, daemon
 from compute_agent.cmd.run import cycle_listeners, status
 from compute_agent.cycle import service
 from compute_agent.state.database import lock
@@ -33,7 +33,11 @@ class RunningDaemon:
 
     def __init__(self, agent: typing.Any, folder: pathlib.Path) -> None:
         self.requests = signals.DaemonSignals()
-        self.control = daemon.Control(self.requests.request_cycle)
+        self.control = daemon.Control(
+            'a share',
+            lambda: agent.state.agent_id,
+            self.requests.request_cycle,
+        )
         self.status = status.DaemonStatus()
         self.gate = threading.Event()
         self.gate.set()
@@ -56,6 +60,7 @@ class RunningDaemon:
                     self.status,
                     self._agent.state.approvals,
                     self._agent.client.broken,
+                    between_cycles.Records(self._agent.state),
                 )
             )
             first = self.control.cycles.request()
@@ -81,6 +86,7 @@ class RunningDaemon:
 
     def _cycle(self) -> typing.Any:
         self.requests.take_hint()
+        self.control.cycles.work_off()
         self._listeners.begin()
         self.began.release()
         self.gate.wait(PATIENCE)

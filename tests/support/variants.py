@@ -79,14 +79,20 @@ class Variant:
 
     :ivar says: the defect in a few words
     :ivar in_runs: True if the random runs of ``tests/stateful`` must find it
+    :ivar in_fleets: True if those of its fleets must
     :ivar broken: errors of the substitutes themselves, which prove nothing
     """
 
     def __init__(
-        self, says: str, *plants: Plant | Constant, in_runs: bool = False
+        self,
+        says: str,
+        *plants: Plant | Constant,
+        in_runs: bool = False,
+        in_fleets: bool = False,
     ) -> None:
         self.says = says
         self.in_runs = in_runs
+        self.in_fleets = in_fleets
         self.broken: list[Exception] = []
         self._plants = plants
 
@@ -119,16 +125,18 @@ class Catalogue:
         self.variants: dict[str, Variant] = {}
 
     def plant(
-        self, part: object, says: str, *, in_runs: bool = False
+        self, part: object, says: str, **found_by: bool
     ) -> collections.abc.Callable[[_Function], _Function]:
         """Make the decorated function a variant's substitute for a part.
 
         It receives the original before the arguments of the part itself.
+
+        :param found_by: as for ``Variant``
         """
 
         def take(substitute: _Function) -> _Function:
             wrapper, broken = _wrapped(original_of(part), substitute)
-            self.together(says, Plant(part, wrapper), in_runs=in_runs)
+            self.together(says, Plant(part, wrapper), **found_by)
             self.variants[says].broken = broken
             return substitute
 
@@ -146,12 +154,12 @@ class Catalogue:
         return take
 
     def together(
-        self, says: str, *plants: Plant | Constant, in_runs: bool = False
+        self, says: str, *plants: Plant | Constant, **found_by: bool
     ) -> None:
         """Enter a variant that replaces several parts."""
         if says in self.variants:
             raise ValueError(f'two variants are called {says!r}')
-        self.variants[says] = Variant(says, *plants, in_runs=in_runs)
+        self.variants[says] = Variant(says, *plants, **found_by)
 
 
 def original_of(part: object) -> _Function:

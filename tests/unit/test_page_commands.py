@@ -10,6 +10,7 @@ import shlex
 
 import pages
 import pytest
+import yaml
 
 from compute_agent.cmd.app import main
 
@@ -79,6 +80,20 @@ def read(program, line):
     parser = factory(program, None, cmd_name=name).get_parser(name)
     if arguments:  # else the page only names the command
         parser.parse_args(arguments)
+
+
+def test_the_program_takes_the_arguments_of_the_deployment(program):
+    """In docs/container.md, for Kubernetes; its volumes are all mounted."""
+    text = (pages.ROOT / 'docs/container.md').read_text(encoding='utf-8')
+    (block,) = re.findall(r'```yaml\n(apiVersion.*?)```', text, re.DOTALL)
+    spec = yaml.safe_load(block)['spec']['template']['spec']
+    (container,) = spec['containers']
+    read(program, shlex.join(['compute-agent', *container['args']]))
+    mounted = {
+        one['name']: one['mountPath'] for one in container['volumeMounts']
+    }
+    assert set(mounted) == {one['name'] for one in spec['volumes']}
+    assert {mounted['conf'], mounted['secret']} <= set(container['args'])
 
 
 @pytest.mark.parametrize(('where', 'line'), LINES)

@@ -23,6 +23,7 @@ LOGGED = {'warning', 'error', 'exception', 'critical'}
 # What may follow: the next cycle, another program, a person.
 RAISED = {
     'Conflict',
+    'Deposed',
     'MalformedAnswer',
     'NoServer',
     'NotAuthorised',
@@ -53,11 +54,11 @@ MADE_ELSEWHERE = {
         'the state of this agent is kept in',
         'the log of this agent goes to',
     ),
-    'compute_agent/cmd/run/run.py': (
+    'compute_agent/cmd/run/process.py': (
         'stopping in the middle of a cycle',
         'stopping although the state database does not answer',
     ),
-    'compute_agent/cmd/wiring/agent.py': ('is no group of this agent',),
+    'compute_agent/cmd/wiring/opening.py': ('is no group of this agent',),
     'compute_agent/identity/nova_root.py': (
         'placement is asked for the name of the host',
         'the agent wrote that file, and adds to the provider',

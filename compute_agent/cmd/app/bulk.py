@@ -15,6 +15,9 @@ from collections.abc import Callable, Sequence
 from ... import errors
 from . import command, progress, stdin_lines
 
+#: The mistake of each item, or None.
+Mistakes = Sequence[errors.AgentError | None]
+
 NO_LINES = 'standard input has no lines: there is nothing to do'
 
 
@@ -35,7 +38,8 @@ class BulkReport(command.Report):
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser; "-" among the words is for standard input."""
-        whole = self.add_item(super().get_parser(prog_name))
+        whole = super().get_parser(prog_name)
+        self.add_item(whole)
         shared = super().get_parser(prog_name)
         one = whole.parse_args
 
@@ -53,9 +57,7 @@ class BulkReport(command.Report):
         setattr(whole, 'parse_args', parse)  # noqa: B010 (mypy: no method)
         return whole
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
+    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
         """Act on the item, or on that of each line."""
         template = getattr(parsed_args, 'template', None)
         if template is not None:
@@ -70,18 +72,14 @@ class BulkReport(command.Report):
         return outcome.data, outcome.text, 0
 
     @abc.abstractmethod
-    def add_item(
-        self, parser: argparse.ArgumentParser
-    ) -> argparse.ArgumentParser:
-        """Return the parser with the arguments of one item."""
+    def add_item(self, parser: argparse.ArgumentParser) -> None:
+        """Add the arguments of one item."""
 
     def check(self, parsed_args: argparse.Namespace) -> None:
         """Refuse wrong arguments before any request is sent."""
 
     @abc.abstractmethod
-    def prepare(
-        self, items: Sequence[argparse.Namespace]
-    ) -> Sequence[errors.AgentError | None]:
+    def prepare(self, items: Sequence[argparse.Namespace]) -> Mistakes:
         """Look up what the items name; return for each its mistake, or None.
 
         No request writes anything.
@@ -91,9 +89,7 @@ class BulkReport(command.Report):
     def act(self, parsed_args: argparse.Namespace) -> Outcome:
         """Carry out one item."""
 
-    def _of_lines(
-        self, template: Sequence[str]
-    ) -> tuple[typing.Any, str | None, int]:
+    def _of_lines(self, template: Sequence[str]) -> command.Reported:
         lines = stdin_lines.read(self)
         items = self._checked(lines, template) if lines else {}
         return carry_out(
@@ -107,7 +103,8 @@ class BulkReport(command.Report):
 
         :raises errors.SeveralMistakes: some lines have one
         """
-        parser = self.add_item(_line_parser())
+        parser = _line_parser()
+        self.add_item(parser)
         items: dict[int, argparse.Namespace] = {}
         mistakes = []
         for line in lines:
@@ -132,7 +129,7 @@ def carry_out(
     asking: command.AgentCommand,
     lines: Sequence[stdin_lines.Line],
     act: Callable[[stdin_lines.Line], Outcome],
-) -> tuple[typing.Any, str | None, int]:
+) -> command.Reported:
     """Act on each line; return the outcomes as data and text, and the code.
 
     Each failure is a line on stderr, printed when the progress bar is gone.

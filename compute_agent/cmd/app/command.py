@@ -13,7 +13,11 @@ from cliff import command
 from oslo_config import cfg
 
 from ... import error_text, errors
+from ...virt import failures
 from . import configuration, main, output, person, plain_text
+
+#: A result as data and as text, and the exit code.
+Reported = tuple[typing.Any, str | None, int]
 
 
 class AgentCommand(command.Command):
@@ -25,7 +29,15 @@ class AgentCommand(command.Command):
         """Return the parser; it accepts no abbreviated options."""
         parser = super().get_parser(prog_name)
         parser.allow_abbrev = False
+        self.add_format(parser)
+        self.add_options(parser)
         return main.one_line_errors(parser)
+
+    def add_format(self, parser: argparse.ArgumentParser) -> None:
+        """Add the option for the format, if there are several."""
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the arguments and options of this command."""
 
     def get_epilog(self) -> str:
         """Return nothing; see ``commands.Help`` for what cliff would do."""
@@ -44,7 +56,7 @@ class AgentCommand(command.Command):
             self._fail(str(exc), exc)
         except main.WrongCommandLine:
             raise
-        except (Exception, SystemExit) as exc:  # noqa: BLE001 (printed)
+        except failures.caught() as exc:
             self._fail(
                 f'unexpected {type(exc).__name__}: {exc}; --debug shows the '
                 'traceback',
@@ -80,9 +92,8 @@ class Report(AgentCommand):
 
     styled: typing.ClassVar[bool] = False
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the option for the format."""
-        parser = super().get_parser(prog_name)
+    def add_format(self, parser: argparse.ArgumentParser) -> None:
+        """Add the option for the format."""
         parser.add_argument(
             '-f',
             '--format',
@@ -90,7 +101,6 @@ class Report(AgentCommand):
             default='text',
             help='The format of the output (default: %(default)s).',
         )
-        return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Print the report; return the exit code."""
@@ -107,9 +117,7 @@ class Report(AgentCommand):
         return code
 
     @abc.abstractmethod
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
+    def report(self, parsed_args: argparse.Namespace) -> Reported:
         """Return the report as data and as text, and the exit code."""
 
 
@@ -124,10 +132,8 @@ def add_nodes(parser: argparse.ArgumentParser, purpose: str) -> None:
     )
 
 
-def take_words(
-    parser: argparse.ArgumentParser, dest: str
-) -> argparse.ArgumentParser:
-    """Return a parser that accepts words of its last argument anywhere.
+def take_words(parser: argparse.ArgumentParser, dest: str) -> None:
+    """Have a parser accept words of its last argument anywhere.
 
     argparse accepts them only in one place: it does not recognize words after
     an option that follows other words. After ``--``, everything is a word.
@@ -147,4 +153,3 @@ def take_words(
         return found
 
     setattr(parser, 'parse_args', parse)  # noqa: B010 (mypy: no method)
-    return parser

@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds the commands by name, and imports none but the one that runs.
 
-Entry points give the names and classes. The list of commands that ``--help``
-prints needs a summary of each, too: the table below has them, so that no
-command module is imported. A test compares it with the docstrings. Because of
-this, a command module imports at its top everything that it needs.
+Entry points give the names and classes. ``--help`` also prints a summary of
+each command, and ``complete`` the options of each: ``commands.json`` has them,
+so that no command module is imported. ``make surface`` writes that file, and a
+test compares it with the commands. Because of this, a command module imports at
+its top everything that it needs.
 """
 
+import argparse
 import importlib.metadata
+import json
+import pathlib
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from cliff import command, commandmanager
+from cliff import command, commandmanager, complete
 from cliff import help as cliff_help
 
 NAMESPACE = 'compute_agent.commands'
@@ -21,120 +25,13 @@ Entry: typing.TypeAlias = (
     commandmanager.EntryPointWrapper | importlib.metadata.EntryPoint
 )
 
-#: The first line of each command's docstring, without the full stop.
-SUMMARIES = {
-    'approve': (
-        'Show the changes that the daemon holds back, and let it make them'
-    ),
-    'audit': 'Find providers, allocations and names that belong to nobody',
-    'candidates': 'List the allocation candidates for a flavor',
-    'doctor': 'Check whether an agent can do its work here',
-    'drift': 'Compare placement with what the agent last wrote or found there',
-    'driver check': (
-        'Check an installed driver against each rule of the contract'
-    ),
-    'driver list': 'List the installed drivers, without importing any',
-    'driver new': (
-        'Write a small package with a driver, as a start for your own'
-    ),
-    'explain': 'Explain a trait: which provider has it, who added it, and why',
-    'facts': 'List the facts of the host: names, values and their sources',
-    'help': 'print detailed help for another command (cliff)',
-    'history': (
-        "List what changed: when, by whom, why, and the request's result"
-    ),
-    'leave': 'Take off nodes everything that this agent added, children first',
-    'node stage': (
-        'Tell a node which traits and capabilities a request asks for'
-    ),
-    'node unstage': (
-        'Take back from a node exactly what "node stage" put there'
-    ),
-    'placement serve': (
-        'Serve the embedded placement on 127.0.0.1 until it is stopped'
-    ),
-    'plan': 'Print what sync would write to placement, and write nothing',
-    'probe': (
-        'Show what the driver finds on each node, and the traits it derives'
-    ),
-    'provider adopt': (
-        'Make this agent the owner of a provider that another writer created'
-    ),
-    'provider aggregate add': (
-        'Add a provider to aggregates; it stays in its other aggregates'
-    ),
-    'provider aggregate list': (
-        'List the aggregates of a provider; stderr has its generation'
-    ),
-    'provider aggregate remove': (
-        'Remove a provider from aggregates; it stays in its others'
-    ),
-    'provider aggregate set': 'Replace all aggregates of a provider by these',
-    'provider create': (
-        'Create a provider that no agent reports, such as shared storage'
-    ),
-    'provider delete': (
-        'Delete a provider with its inventories, traits and aggregates'
-    ),
-    'provider inventory list': (
-        'List the inventories of a provider; stderr has its generation'
-    ),
-    'provider inventory remove': (
-        'Remove inventories from a provider; its other classes stay'
-    ),
-    'provider inventory set': (
-        'Set inventories of a provider, or single fields of them'
-    ),
-    'provider list': 'List the providers that meet all conditions',
-    'provider rename': 'Rename a provider; uuid, parent and contents stay',
-    'provider show': (
-        'Show all of a provider: its place, contents, usage and generation'
-    ),
-    'provider trait add': 'Add traits to a provider; its other traits stay',
-    'provider trait clear': 'Remove all traits from a provider',
-    'provider trait list': (
-        'List the traits of a provider; stderr has its generation'
-    ),
-    'provider trait remove': (
-        'Remove traits from a provider; the traits themselves still exist'
-    ),
-    'provider trait set': 'Replace all traits of a provider by these',
-    'resource class add': (
-        'Create a custom resource class; an existing one is reported and kept'
-    ),
-    'resource class list': 'List the resource classes that placement knows',
-    'resource class remove': (
-        'Remove a custom resource class of which no provider has inventory'
-    ),
-    'rules test': (
-        'Show what each rule gives on this host, and the facts behind it'
-    ),
-    'run': 'Run the daemon: one cycle after the other, until it is stopped',
-    'state export': (
-        'Print the record of a node, for the agent that will report the node'
-    ),
-    'state import': 'Import the record of a node that another agent exported',
-    'state show': (
-        'List the record: who created a provider, and who added or claims '
-        'a name'
-    ),
-    'status': 'Show how the running daemon and its nodes are',
-    'sync': "Run one cycle: make placement match this agent's nodes",
-    'trait add': 'Create custom traits; existing ones are reported and kept',
-    'trait list': 'List the traits that placement knows, standard and custom',
-    'trait prune': 'Remove all custom traits that no provider has',
-    'trait remove': 'Remove custom traits that no provider has',
-    'trait show': (
-        'Show if placement knows a trait, and which providers have it'
-    ),
-    'trait sync-check': (
-        'Compare the standard traits of the installed os-traits with '
-        "placement's"
-    ),
-    'tree show': (
-        'Show a tree of providers, with inventory, traits and aggregates'
-    ),
-}
+TABLE = pathlib.Path(__file__).with_name('commands.json')
+
+
+def table() -> Mapping[str, Mapping[str, str]]:
+    """Return the summary and the options of each command, by its name."""
+    found: Mapping[str, Mapping[str, str]] = json.loads(TABLE.read_text())
+    return found
 
 
 class Commands(commandmanager.CommandManager):
@@ -154,19 +51,19 @@ class Commands(commandmanager.CommandManager):
 
         ``find_command`` returns the class that runs.
         """
+        known = table()
         for name, point in self.commands.items():
-            yield name, _listed(name, point)
+            yield name, _listed(name, point, known.get(name))
 
 
-def _listed(name: str, point: Entry) -> Entry:
+def _listed(name: str, point: Entry, row: Mapping[str, str] | None) -> Entry:
     """Return a stand-in for a command that is in the table, else the command.
 
     A command of cliff, or of another distribution, need not be in the table.
     """
-    summary = SUMMARIES.get(name)
-    if summary is None:
+    if row is None:
         return point
-    listed = type('Listed', (_Listed,), {'_description': summary})
+    listed = type('Listed', (_Listed,), {'_description': row['summary']})
     return commandmanager.EntryPointWrapper(name, listed)
 
 
@@ -178,8 +75,8 @@ class _Listed(command.Command):
         raise NotImplementedError
 
 
-class Help(cliff_help.HelpCommand):
-    """print detailed help for another command"""  # noqa: D400
+class _Cliffs(command.Command):
+    """A command of cliff's."""
 
     def get_epilog(self) -> str:
         """Return the text that cliff finds by looking at each distribution.
@@ -187,3 +84,26 @@ class Help(cliff_help.HelpCommand):
         The search takes as long as all else that prints the help of a command.
         """
         return 'This command is provided by the cliff plugin.'
+
+
+class Help(_Cliffs, cliff_help.HelpCommand):
+    """print detailed help for another command"""  # noqa: D400
+
+
+class Complete(_Cliffs, complete.CompleteCommand):
+    """print bash completion command"""  # noqa: D400
+
+    def take_action(self, parsed_args: argparse.Namespace) -> int:
+        """Print the completions."""
+        self._table = table()
+        code: int = super().take_action(parsed_args)
+        return code
+
+    def get_actions(self, command: list[str]) -> list[argparse.Action]:
+        """Return the options of a command, without its module if possible."""
+        row = self._table.get(' '.join(command))
+        if row is None:
+            actions: list[argparse.Action] = super().get_actions(command)
+            return actions
+        options = row['options'].split()
+        return [argparse.Action(option_strings=options, dest='')]

@@ -8,16 +8,19 @@ Notes about the rows, and errors, go to stderr, one line each.
 
 import abc
 import argparse
+import json
 import typing
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from cliff import lister
-from cliff.formatters import yaml_format
+from cliff.formatters import json_format
 
 from ... import error_text, errors
 from . import command, plain_text
 
 Rows = Iterable[Sequence[typing.Any]]
+#: The rows, a note about them, and the exit code.
+Listed = tuple[Rows, str | None, int]
 
 _WITH_ARRAYS = {'json', 'yaml'}
 
@@ -59,18 +62,20 @@ class Listing(command.AgentCommand, lister.Lister):
         data = list(data)
         if form == 'table' and not data and not parsed_args.print_empty:
             return 0  # cliff would print an empty line
-        if form == 'yaml':
-            self.formatter = _Yaml()
-        if form not in _WITH_ARRAYS:
+        if form in _WITH_ARRAYS:
+            self.formatter = _AsData(self.as_data, is_yaml=form == 'yaml')
+        else:
             shown = _in_a_table if form == 'table' else _in_a_line
             data = [[shown(value) for value in row] for row in data]
         code: int = super().produce_output(parsed_args, column_names, data)
         return code
 
+    def as_data(self, rows: list[dict[str, typing.Any]]) -> typing.Any:
+        """Return what JSON and YAML have: the rows, as column → value."""
+        return rows
+
     @abc.abstractmethod
-    def rows(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[Rows, str | None, int]:
+    def rows(self, parsed_args: argparse.Namespace) -> Listed:
         """Return the rows, a note about them, and the exit code."""
 
     def _check(self, wanted: Iterable[str]) -> None:
@@ -95,19 +100,34 @@ def _folded(name: str) -> str:
     return name.lower().strip().replace(' ', '_')
 
 
-class _Yaml(yaml_format.YAMLFormatter):
-    """YAML with the columns in their order, and no escaped letters."""
+class _AsData(json_format.JSONFormatter):
+    """JSON, or YAML with the columns in their order, and no escaped letters."""
+
+    def __init__(
+        self,
+        as_data: Callable[[list[dict[str, typing.Any]]], typing.Any],
+        *,
+        is_yaml: bool,
+    ) -> None:
+        self._as_data = as_data
+        self._is_yaml = is_yaml
 
     def emit_list(
         self,
         column_names: Sequence[str],
         data: Rows,
         stdout: typing.TextIO,
-        parsed_args: argparse.Namespace,  # noqa: ARG002
+        parsed_args: argparse.Namespace,
     ) -> None:
         """Print the rows."""
-        rows = [dict(zip(column_names, row, strict=True)) for row in data]
-        stdout.write(plain_text.as_yaml(rows))
+        found = self._as_data(
+            [dict(zip(column_names, row, strict=True)) for row in data]
+        )
+        if self._is_yaml:
+            stdout.write(plain_text.as_yaml(found))
+            return
+        indent = None if parsed_args.noindent else 2
+        stdout.write(f'{json.dumps(found, indent=indent)}\n')
 
 
 def _in_a_table(value: typing.Any) -> typing.Any:

@@ -41,6 +41,7 @@ class GlobalOptions:
     config_dirs: Sequence[str]
     debug: bool
     os_cloud: str | None = None
+    agent: str | None = None
 
 
 class ComputeAgent(app.App):
@@ -57,6 +58,7 @@ class ComputeAgent(app.App):
             deferred_help=True,
         )
         self.command_manager.add_command('help', commands.Help)
+        self.command_manager.add_command('complete', commands.Complete)
         self.global_options = global_options
 
     def build_option_parser(
@@ -146,15 +148,25 @@ def add_global_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar='PATH',
         help='A configuration file. May be repeated; options in later files '
-        'replace those in earlier ones. Default: compute-agent.conf in '
-        '~/.compute-agent, ~, /etc/compute-agent or /etc.',
+        'replace those in earlier ones, and nova.conf is always the earliest. '
+        'Default: compute-agent.conf in ~/.compute-agent, ~, /etc/compute-agent '
+        'or /etc.',
     )
     parser.add_argument(
         '--config-dir',
         action='append',
         default=[],
         metavar='DIR',
-        help='A directory of *.conf files, read after the configuration files.',
+        help='A directory of *.conf files, read after the configuration files. '
+        'Default: /etc/compute-agent/conf.d, unless --config-file is given.',
+    )
+    parser.add_argument(
+        '--agent',
+        metavar='NAME',
+        help='The agent of the service compute-agent@NAME, on a machine that '
+        'has several: read /etc/compute-agent/agents/NAME.conf after the '
+        'other files. Its state_path is /var/lib/compute-agent/NAME unless a '
+        'file sets another.',
     )
     parser.add_argument(
         '--os-cloud',
@@ -224,6 +236,7 @@ def _run(argv: Sequence[str] | None) -> int:
             config_dirs=given.config_dir,
             debug=given.debug,
             os_cloud=given.os_cloud,
+            agent=given.agent,
         )
         if given.debug:
             rest = ['--debug', *rest]

@@ -3,17 +3,20 @@
 
 SIGINT and SIGTERM stop a long-running command. SIGHUP does so too, except for
 the daemon: there it requests a reload, and stops it only if its terminal was
-closed, because no Ctrl-C can reach it any more. A SIGHUP that arrives while the
-daemon is still starting is kept until it listens. SIGUSR2 requests a report; SIGUSR1 does nothing. Hints and persons wake
-it, too. In other commands, SIGINT interrupts the main thread.
+closed, because no Ctrl-C can reach it any more. A SIGHUP that arrives while
+the daemon is still starting is kept until it listens. SIGUSR2 requests a
+report; SIGUSR1 does nothing. Hints and persons wake it, too. In other
+commands, SIGINT interrupts the main thread.
 
-Python runs a handler in the main thread, between two of its steps. That is
-too late for a thread that has just decided to wait: it may wait for ever. So
-the handlers here do nothing, and ``Wakeups`` acts on the signals: the
-interpreter writes each one to a socket at the moment of its arrival, and a
-thread reads it there.
+Python runs a handler in the main thread, between two of its steps. That is too
+late for a thread that has just decided to wait: it may wait for ever. So the
+handlers here do nothing, and ``Wakeups`` acts on the signals: the interpreter
+writes each one to a socket at the moment of its arrival, and a thread reads it
+there. A forked child has neither the thread nor the handlers, and a driver's
+code cannot change them (``kept``).
 """
 
+import contextlib
 import logging
 import math
 import os
@@ -23,9 +26,9 @@ import threading
 import time
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from ...cycle import schedule
+from ...cycle.values import schedule
 
 LOG = logging.getLogger(__name__)
 
@@ -55,10 +58,18 @@ class Wakeups:
         self._acts[number] = (handler, act)
         signal.signal(number, handler)
 
+    def listen(self) -> None:
+        """Have the interpreter write to the socket, if there is one."""
+        if self._write is not None:
+            signal.set_wakeup_fd(
+                self._write.fileno(), warn_on_full_buffer=False
+            )
+
     def _start(self) -> None:
         self._read, self._write = socket.socketpair()
         self._write.setblocking(False)
-        signal.set_wakeup_fd(self._write.fileno(), warn_on_full_buffer=False)
+        self.listen()
+        os.register_at_fork(after_in_child=self._leave)
         threading.Thread(
             target=self._take, args=[self._read], name='signals', daemon=True
         ).start()
@@ -74,8 +85,45 @@ class Wakeups:
                 except Exception:
                     LOG.exception('signal %s', number)  # later ones count
 
+    def _leave(self) -> None:
+        """Take the handlers from a forked child: its parent has the thread."""
+        signal.set_wakeup_fd(-1)
+        for number, (handler, _) in self._acts.items():
+            if signal.getsignal(number) is handler:
+                is_interrupt = number == signal.SIGINT
+                signal.signal(
+                    number,
+                    signal.default_int_handler
+                    if is_interrupt
+                    else signal.SIG_DFL,
+                )
+
 
 WAKEUPS = Wakeups()
+_KEPT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR2)
+
+
+@contextlib.contextmanager
+def kept() -> Iterator[None]:
+    """Undo what a driver's code inside this context does to the signals.
+
+    A driver that ignores SIGTERM, or runs an event loop, which takes the
+    socket away, would keep the process from ending. Only the main thread can
+    do that.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handlers = {number: signal.getsignal(number) for number in _KEPT}
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            if handler is not None:  # None: a library of C has its own
+                signal.signal(number, handler)
+        WAKEUPS.listen()
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
 def _wait_for_thread(_number: int, _frame: types.FrameType | None) -> None:

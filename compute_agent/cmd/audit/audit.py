@@ -2,7 +2,6 @@
 """``compute-agent audit``: what is wrong in a whole cloud, and its repair."""
 
 import argparse
-import contextlib
 import math
 import typing
 from collections.abc import Sequence
@@ -14,17 +13,23 @@ from report_client.api import providers, survey, traits
 from ... import error_text, errors
 from ...audit import audit, cloud, finding
 from ...conf import nova as nova_conf
-from ...state import state
 from ...transport import clouds
+from ...transport.account import Origin
+from ...virt import loader
+from ...virt.values import cloud_nodes
 from ..app import command, configuration, confirm, progress
-from ..wiring import agent_settings, host_history, nova, placement
-from . import (
-    audit_view,
-    gathering,
-    ironic_nodes,
-    mending,
-    nova_answers,
-    nova_api,
+from ..wiring import host_history, nova, placement
+from ..wiring.opening import state_copy
+from . import audit_view, gathering, mending, nova_answers, nova_api
+
+_IRONIC = 'ironic'
+_NOT_ASKED = (
+    'Ironic was not asked: [ironic] auth_type is not set, and there is no '
+    '--os-cloud'
+)
+_EMPTY = (
+    'Ironic lists no node: check the region in [ironic], and that its user '
+    'may see all nodes'
 )
 
 
@@ -38,9 +43,8 @@ class Audit(command.Report):
     service that is configured did not answer.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the options."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options."""
         parser.add_argument(
             '--allocations',
             action='store_true',
@@ -72,11 +76,8 @@ class Audit(command.Report):
             'allocations whose consumer nova does not know.',
         )
         confirm.add_option(parser)
-        return parser
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
+    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
         """Audit the cloud; with --repair, mend what can be mended."""
         if parsed_args.yes and not parsed_args.repair:
             raise errors.ConfigError('--yes is for --repair: add --repair')
@@ -141,7 +142,7 @@ class _Run:
                 gathering.Sources(
                     survey=self._survey,
                     nova=self._nova,
-                    ironic=lambda: ironic_nodes.read(self._conf),
+                    ironic=lambda: _ironic(self._conf),
                     agent=_agent(self._conf),
                     workers=self._conf.compute.update_resources_max_workers,
                     advance=advance,
@@ -159,11 +160,8 @@ class _Run:
 
     def too_much(self, planned: Sequence[finding.Repair]) -> list[str]:
         """Return a line for each limit that the repairs exceed."""
-        group = self._conf.compute_agent
-        limits = finding.Limits(
-            deletions=group.max_deletions, percent=group.max_removed_percent
-        )
-        return finding.too_much(planned, limits, self.gathered.custom_traits)
+        percent = self._conf.compute_agent.max_removed_percent
+        return finding.too_much(planned, percent, self.gathered.custom_traits)
 
     def mend(self, planned: Sequence[finding.Repair]) -> list[mending.Outcome]:
         """Carry out the repairs; return the outcome of each."""
@@ -225,8 +223,7 @@ class _Run:
 
 def _agent(conf: cfg.ConfigOpts) -> cloud.Agent:
     """Return the nodes and providers in the state of this agent."""
-    opened = state.State.open_copy(agent_settings.state_path(conf))
-    with contextlib.closing(opened):
+    with state_copy(conf) as opened:
         return cloud.Agent(
             roots=frozenset(node.uuid for node in opened.nodes.all()),
             recorded=opened.records.known_providers(),
@@ -247,3 +244,40 @@ def _seconds(text: str) -> float:
             f'{error_text.excerpt(text)} is not a number of seconds'
         )
     return seconds
+
+
+def _ironic(conf: cfg.ConfigOpts) -> cloud.Ironic:
+    """Return the instance of each node, or the reason why it is unknown.
+
+    The driver ``ironic`` has the connection; one request for each thousand
+    nodes. It is loaded if there is an account, whatever drivers this agent
+    uses.
+
+    :raises errors.ConfigError: an option of ``[ironic]`` is wrong
+    """
+    with configuration.explained(conf):
+        loader.driver_class(_IRONIC).register_opts(conf)
+        account = clouds.settle(conf, _IRONIC)
+        group = conf[_IRONIC]
+        if not (group.auth_type or group.auth_section):
+            return cloud.Ironic(problem=_NOT_ASKED)
+        driver = loader.load(_IRONIC, conf)
+    if not isinstance(driver, cloud_nodes.CloudNodes):
+        raise errors.ConfigError(
+            f'driver {_IRONIC} cannot list all nodes of its service'
+        )
+    try:
+        found = driver.cloud_nodes()
+    except errors.ConfigError:
+        raise
+    except errors.AgentError as exc:
+        # The catalog of a cloud without Ironic has no address for it.
+        return cloud.Ironic(
+            problem=f'Ironic did not answer completely: {exc}',
+            is_failure=account.origin is Origin.OPTIONS,
+        )
+    if not found:
+        return cloud.Ironic(problem=_EMPTY)
+    return cloud.Ironic(
+        instances={one.uuid: one.instance_uuid for one in found}
+    )

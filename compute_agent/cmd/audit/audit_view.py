@@ -18,6 +18,7 @@ _TITLES = {
     finding.Kind.RENAMED: 'hosts that nova knows by another name',
     finding.Kind.UNREPORTED: 'hypervisors without a provider',
     finding.Kind.SIMILAR_NAMES: 'providers that may be the same host',
+    finding.Kind.DIVIDED_SHARE: 'shares that several agents have marked',
     finding.Kind.ORPHANED_CHILD: 'orphaned children',
     finding.Kind.UNRECORDED_CHILD: 'children of other writers',
     finding.Kind.EMPTY_PROVIDER: 'empty providers',

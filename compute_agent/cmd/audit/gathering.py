@@ -6,9 +6,10 @@ was known to them before. A few lists find the providers that may be wrong, and
 only the contents of these are read, or of all if the operator wants that.
 """
 
+import collections
 import dataclasses
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from report_client import errors as placement_errors
 from report_client.api import survey
@@ -17,6 +18,7 @@ from report_client.http.messages import codec
 
 from ... import parallel
 from ...audit import audit, cloud
+from ...fleet import mark
 from ...tree import assertion, names
 from . import nova_answers
 
@@ -120,6 +122,7 @@ def _lists(
         sharing=asked.with_trait(names.MISC_SHARES_VIA_AGGREGATE),
         traitless=asked.traitless(rows, used),
         unused_traits=frozenset(custom - set(used)),
+        marks={one: asked.with_trait(one.trait) for one in _rivals(used)},
         missing_traits=trait_names.standard() - set(known),
         custom_classes=frozenset(
             filter(names.is_custom, asked.resource_classes())
@@ -128,6 +131,13 @@ def _lists(
         else frozenset(),
         is_complete=everything,
     )
+
+
+def _rivals(used: Iterable[str]) -> list[mark.Mark]:
+    """Return the marks of the agents that share a share."""
+    found = mark.marks(used)
+    agents = collections.Counter(one.share for one in found)
+    return [one for one in found if agents[one.share] > 1]
 
 
 class _Contents:

@@ -34,9 +34,8 @@ class Candidates(listing.Listing):
 
     COLUMNS = ('Name', 'UUID', 'Tree', 'Gives', 'Offers', 'Traits')
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the request."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the request."""
         request_options.add(parser)
         parser.add_argument(
             '--why-not',
@@ -49,7 +48,6 @@ class Candidates(listing.Listing):
             action='store_true',
             help='Show all providers of the trees, and all their traits.',
         )
-        return parser
 
     def take_action(
         self, parsed_args: argparse.Namespace
@@ -59,9 +57,7 @@ class Candidates(listing.Listing):
             return super().take_action(parsed_args)
         return _WhyNot(self.app, self.app_args).take_action(parsed_args)
 
-    def rows(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[listing.Rows, str | None, int]:
+    def rows(self, parsed_args: argparse.Namespace) -> listing.Listed:
         """Return one row for each provider in a candidate."""
         service = _service(self)
         request = _request(self, parsed_args, service)
@@ -155,9 +151,7 @@ class _WhyNot(listing.Listing):
 
     COLUMNS = ('Requirement', 'Nearest', 'Why')
 
-    def rows(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[listing.Rows, str | None, int]:
+    def rows(self, parsed_args: argparse.Namespace) -> listing.Listed:
         """Return one row for each failed requirement."""
         if parsed_args.limit is not None:
             raise errors.ConfigError(

@@ -93,7 +93,7 @@ def read(path: str) -> FlavorFile:
     :raises yaml_file.FileError: a mistake in the file, with its line
     """
     try:
-        document = yaml_file.read(path, SCHEMA)
+        document = yaml_file.read(path, SCHEMA, named=True)
     except yaml_file.FileError as exc:
         if not isinstance(exc.__cause__, FileNotFoundError):
             raise

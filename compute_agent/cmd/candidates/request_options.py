@@ -18,21 +18,33 @@ from . import flavor_file, group_options
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    _add_flavor(parser)
+    add_flavor(
+        parser,
+        "A flavor's extra spec: resources:RC=AMOUNT, trait:NAME=required "
+        'or =forbidden, with or without the name of a group (resources1:RC, '
+        'trait_NET:NAME), or group_policy=none or =isolate. May be repeated.',
+        'A YAML or JSON file with resources and extra_specs, or the output '
+        'of "openstack flavor show -f json".',
+    )
     group_options.add(parser)
     _add_whole(parser)
 
 
-def _add_flavor(parser: argparse.ArgumentParser) -> None:
+def add_flavor(
+    parser: argparse.ArgumentParser, properties: str, file: str
+) -> None:
+    """Add the options for a flavor and an image.
+
+    :param properties: the help of --property
+    :param file: the beginning of that of --flavor
+    """
     parser.add_argument(
         '--property',
         action='append',
         default=[],
         dest='properties',
         metavar='KEY=VALUE',
-        help="A flavor's extra spec: resources:RC=AMOUNT, trait:NAME=required "
-        'or =forbidden, with or without the name of a group (resources1:RC, '
-        'trait_NET:NAME), or group_policy=none or =isolate. May be repeated.',
+        help=properties,
     )
     parser.add_argument(
         '--image-property',
@@ -46,9 +58,8 @@ def _add_flavor(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--flavor',
         metavar='FILE',
-        help='A YAML or JSON file with resources and extra_specs, or the '
-        'output of "openstack flavor show -f json". An extra spec given with '
-        '--property replaces the one in the file.',
+        help=f'{file} An extra spec given with --property replaces the one in '
+        'the file.',
     )
 
 

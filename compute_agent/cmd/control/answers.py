@@ -11,28 +11,44 @@ import concurrent.futures
 import functools
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+import typing
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 from ... import errors
-from ...cycle.node import node_result
 from ...cycle.node.node_result import NodeResult
+from ...ownership.policy import Prune
 from ...state.approvals import Approvals
+from ...state.values import node_record
 from ...tree import node
-from ..plan import result_view
-from . import cycle_requests, daemon_data, held, protocol
+from ..plan import pruning, result_view, waiting
+from ..plan.waiting import Waiting
+from . import between_cycles, cycle_requests, daemon_data, protocol
 from .node_states import NodeStates
 from .protocol import Answer, Command, Kind, Request
-from .server import Peer
+
+if typing.TYPE_CHECKING:  # it needs the extra "fleet"
+    from ...fleet.membership import Membership
 
 LOG = logging.getLogger(__name__)
 
+_OF_RECORDS = {Command.EXPORT, Command.FORGET, Command.IMPORT}
 GRANTING = 15.0  # seconds for which an approval waits; SQLite gives up earlier
+
+
+class Asker(typing.Protocol):
+    """The process of a person who asks."""
+
+    def user(self) -> str:
+        """Return the name of its user."""
 
 
 class Answers:
     """Answers the requests of persons.
 
     :param breaker: returns why the circuit breaker is open, or empty
+    :param agent: returns the name of the agent's share, and its id
+    :param records: the records of nodes, which people move
+    :param membership: of this agent in its share, if it has one
     """
 
     def __init__(
@@ -42,14 +58,20 @@ class Answers:
         cycles: cycle_requests.CycleRequests,
         approvals: Approvals,
         breaker: Callable[[], str],
+        agent: Callable[[], Mapping[str, str]],
+        records: between_cycles.Records,
+        membership: 'Membership | None' = None,
     ) -> None:
+        self._agent = agent
+        self._records = records
         self._daemon = daemon
         self._states = states
         self._cycles = cycles
         self._approvals = approvals
         self._breaker = breaker
+        self._membership = membership
 
-    async def to(self, request: Request, peer: Peer) -> AsyncIterator[Answer]:
+    async def to(self, request: Request, peer: Asker) -> AsyncIterator[Answer]:
         """Yield the answers to a request.
 
         :raises errors.AgentError: it is not carried out
@@ -58,58 +80,133 @@ class Answers:
             data = daemon_data.of(
                 self._daemon, self._states, self._breaker, request.nodes
             )
-            yield Answer(kind=Kind.STATUS, data=data)
+            member = self._membership
+            data['membership'] = None if member is None else member.data()
+            yield Answer(kind=Kind.STATUS, data={**self._agent(), **data})
+            return
+        if request.command is Command.RELEASE:
+            yield await self._released(_who(request, peer))
+            return
+        self._refuse_standby()
+        if request.command in _OF_RECORDS:
+            yield await self._recorded(request, _who(request, peer))
         elif request.command is Command.HELD:
             yield Answer(kind=Kind.HELD, data=self._held(request))
         else:
             choose = functools.partial(_named, request.nodes)
             if request.command is Command.APPROVE:
+                if request.prune or not self._knows(request):
+                    ending, answer = self._begun(request, peer)
+                    yield answer
+                    await ending
                 approved = await self._approve(request, _who(request, peer))
                 choose = functools.partial(_approved, approved)
-                changes = sum(len(each.lines) for each in approved)
-                yield Answer(kind=Kind.APPROVED, data={'changes': changes})
-            LOG.info('%s asks for a cycle', _who(request, peer))
-            ending = asyncio.wrap_future(self._cycles.request())
-            since = daemon_data.date(self._daemon.running_since)
-            yield Answer(kind=Kind.REQUESTED, data={'running_since': since})
-            yield _cycle(await ending, choose)
+                yield Answer(kind=Kind.APPROVED, data=waiting.data(approved))
+            ending, answer = self._begun(request, peer)
+            yield answer
+            yield _cycle(await ending, choose, _prune(request))
+
+    def _begun(
+        self, request: Request, peer: Asker
+    ) -> tuple[asyncio.Future[cycle_requests.Ended], Answer]:
+        """Have a cycle begun; return its end, and the answer about it."""
+        LOG.info('%s asks for a cycle', _who(request, peer))
+        ending = asyncio.wrap_future(self._cycles.request(_prune(request)))
+        since = daemon_data.date(self._daemon.running_since)
+        return ending, Answer(
+            kind=Kind.REQUESTED, data={'running_since': since}
+        )
+
+    def _knows(self, request: Request) -> bool:
+        """Return True if the last cycle left the nodes and the changes.
+
+        A person may have them from a plan, which is ahead of this daemon.
+        """
+        try:
+            self._chosen(request)
+        except errors.AgentError:
+            return False
+        return True
+
+    def _chosen(self, request: Request) -> list[Waiting]:
+        """Return the changes that wait and have the digests, or all.
+
+        :raises errors.AgentError: other changes wait now
+        """
+        every = daemon_data.waiting_changes(self._states, request.nodes)
+        if not request.digests:
+            return every
+        return waiting.chosen(every, request.digests, request.nodes)
+
+    def _refuse_standby(self) -> None:
+        """Refuse what only the agent that reports can do.
+
+        :raises errors.Refused: this agent stands by
+        """
+        member = self._membership
+        if member is not None and member.epoch is None:
+            raise errors.Refused(member.refusal())
+
+    async def _released(self, who: str) -> Answer:
+        """Give the lease up after the node in hand; return the answer.
+
+        :raises errors.Refused: this agent does not hold it, or nobody follows
+        """
+        member = self._membership
+        if member is None:
+            raise errors.Refused(
+                'this agent shares its nodes with no other: [compute_agent] '
+                'state_connection is not set'
+            )
+        LOG.info('%s asks to release the share %s', who, member.share)
+        line = await asyncio.wrap_future(member.release(f'{who} released it'))
+        return Answer(kind=Kind.RELEASED, data={'text': line})
+
+    async def _recorded(self, request: Request, who: str) -> Answer:
+        """Have records of nodes read, added or dropped before the next cycle.
+
+        :raises errors.AgentError: one cannot be
+        """
+
+        def work() -> list[node_record.NodeRecord]:
+            if request.command is Command.EXPORT:
+                return self._records.export(request.nodes)
+            if request.command is Command.IMPORT:
+                given = between_cycles.read(request.records)
+                self._records.add(given, f'state import by {who}')
+            else:
+                by = f'state export --forget by {who}'
+                self._records.forget(request.nodes, request.digests, by)
+            return []
+
+        LOG.info('%s asks to %s records', who, request.command.value)
+        found = await asyncio.wrap_future(self._cycles.do(work))
+        data = [*map(node_record.data, found)]
+        return Answer(kind=Kind.RECORDED, data={'records': data})
 
     def _held(self, request: Request) -> daemon_data.Data:
-        waiting = held.of(self._states.nodes.values(), request.nodes)
-        if not waiting:
-            return {'digest': '', 'changes': 0, 'nodes': []}
-        return daemon_data.held_data(waiting, self._states)
+        return daemon_data.held_data(self._states, request.nodes)
 
-    async def _approve(
-        self, request: Request, who: str
-    ) -> list[held.HeldNode]:
-        """Approve exactly the changes with this digest; return them.
+    async def _approve(self, request: Request, who: str) -> list[Waiting]:
+        """Approve exactly the changes with these digests; return them.
 
-        :raises errors.AgentError: other changes wait now, or none
+        Without a digest, these are all that wait now.
+
+        :raises errors.AgentError: other changes wait now
         """
-        waiting = held.of(self._states.nodes.values(), request.nodes)
-        approved = held.matching(waiting, request.digest)
-        if not approved:
-            raise errors.Refused(
-                'nothing was approved: the changes that wait now have another '
-                f'digest than {request.digest}; "compute-agent approve" shows '
-                'them'
-                if waiting
-                else 'nothing was approved: no change waits for approval now'
+        approved = self._chosen(request)
+        if approved:
+            subjects = waiting.subjects(approved)
+            await _granted(
+                functools.partial(self._approvals.grant, subjects, who)
             )
-        grant = functools.partial(
-            self._approvals.grant,
-            {subject for each in approved for subject in each.subjects},
-            who,
-        )
-        await _granted(grant)
-        LOG.info(
-            '%s approved %d changes of %d nodes (digest %s)',
-            who,
-            sum(len(each.lines) for each in approved),
-            len(approved),
-            request.digest,
-        )
+            LOG.info(
+                '%s approved %d changes of %d nodes (digest %s)',
+                who,
+                len(approved),
+                len({each.node for each in approved}),
+                waiting.digest(approved),
+            )
         return approved
 
 
@@ -144,7 +241,15 @@ async def _granted(grant: Callable[[], None]) -> None:
         ) from exc
 
 
-def _who(request: Request, peer: Peer) -> str:
+def _prune(request: Request) -> Prune:
+    """Return the names that a request has pruned.
+
+    :raises errors.ConfigError: a word is not a name that can be pruned
+    """
+    return Prune.parse(request.prune, request.prune_node or None)
+
+
+def _who(request: Request, peer: Asker) -> str:
     """Return the person; the kernel tells the user, ``sudo`` the person."""
     user = peer.user()
     if not request.person or request.person == user:
@@ -164,16 +269,21 @@ def _named(
 
 
 def _approved(
-    approved: Sequence[held.HeldNode], results: Sequence[NodeResult]
+    approved: Sequence[Waiting], results: Sequence[NodeResult]
 ) -> list[NodeResult]:
-    """Return the results of the nodes whose changes were approved."""
-    nodes = {each.node for each in approved}
-    return [result for result in results if result.node in nodes]
+    """Return the results of the nodes whose changes were approved.
+
+    If nothing waited, these are all results.
+    """
+    # A reinstalled host may have another uuid by then.
+    names = {each.node.name for each in approved}
+    return [r for r in results if r.node.name in names or not names]
 
 
 def _cycle(
     ended: cycle_requests.Ended,
     choose: Callable[[Sequence[NodeResult]], list[NodeResult]],
+    prune: Prune,
 ) -> Answer:
     """Return the result of a cycle, as ``sync`` prints it.
 
@@ -182,12 +292,14 @@ def _cycle(
     if ended.trouble:
         return protocol.failed(ended.trouble)
     results = choose(ended.results)
-    is_done = all(r.status is node_result.Status.DONE for r in results)
+    pruning.check_node(prune, lambda: [r.node for r in ended.results])
+    is_done = all(r.is_settled for r in results)
     return Answer(
         kind=Kind.CYCLE,
         data={
             'results': [result_view.data(result) for result in results],
             'text': result_view.text(results),
+            'unmet': pruning.unmet(prune, ended.results),
             'code': 0 if is_done else 1,
         },
     )

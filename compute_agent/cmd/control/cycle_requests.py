@@ -2,18 +2,21 @@
 """The cycles that people asked the daemon for, and the wait for their ends.
 
 A request is answered with the first cycle that begins after it, so several
-requests may share one. The thread of the cycles tells their beginnings and
-ends; any thread may ask.
+requests may share one; but a cycle prunes for one request only. The thread of
+the cycles tells their beginnings and ends; any thread may ask.
 """
 
 import contextlib
 import dataclasses
+import math
 import threading
 from collections.abc import Callable, Sequence
 from concurrent import futures
+from typing import Any
 
 from ... import error_text, errors
 from ...cycle.node.node_result import NodeResult
+from ...ownership.policy import NO_PRUNE, Prune
 
 MOST = 16  # commands that wait for a cycle; status is answered beside them
 
@@ -39,28 +42,59 @@ class CycleRequests:
         self._begin_now = begin_now
         self._lock = threading.Lock()
         self._begun = 0
-        # Each with the number of the first cycle that may answer it.
-        self._waiting: list[tuple[int, futures.Future[Ended]]] = []
+        self._waiting: list[_Asked] = []
+        self._works: list[tuple[Callable[[], Any], futures.Future[Any]]] = []
 
-    def request(self) -> 'futures.Future[Ended]':
+    def request(self, prune: Prune = NO_PRUNE) -> 'futures.Future[Ended]':
         """Have a cycle begun; return its end, which is not there yet.
 
+        :param prune: the names that this cycle prunes
         :raises errors.Refused: too many wait for a cycle already
         """
         asked: futures.Future[Ended] = futures.Future()
         with self._lock:
-            if sum(not each.done() for _, each in self._waiting) >= MOST:
+            if sum(not each.end.done() for each in self._waiting) >= MOST:
                 raise errors.Refused(
                     f'{MOST} commands wait for a cycle of this daemon already'
                 )
-            self._waiting.append((self._begun + 1, asked))
+            number = self._begun + 1
+            while prune.names and self._prunes(number) not in {
+                NO_PRUNE,
+                prune,
+            }:
+                number += 1
+            self._waiting.append(_Asked(number=number, prune=prune, end=asked))
         self._begin_now()
         return asked
+
+    def do(self, work: Callable[[], Any]) -> 'futures.Future[Any]':
+        """Have the thread of the cycles do this before its next cycle."""
+        end: futures.Future[Any] = futures.Future()
+        with self._lock:
+            self._works.append((work, end))
+        self._begin_now()
+        return end
+
+    def work_off(self) -> None:
+        """Do what was asked for, before a cycle; called by its thread."""
+        while self._works:
+            work, end = self._works.pop(0)
+            if not end.set_running_or_notify_cancel():
+                continue  # the person left
+            try:
+                end.set_result(work())
+            except Exception as exc:  # noqa: BLE001 (raised by who waits)
+                end.set_exception(exc)
 
     def begin(self) -> None:
         """Note that a cycle begins."""
         with self._lock:
             self._begun += 1
+
+    def prune(self) -> Prune:
+        """Return the names that the cycle which began prunes."""
+        with self._lock:
+            return self._prunes(self._begun)
 
     def end(self, results: Sequence[NodeResult]) -> None:
         """Tell those who wait that the cycle ended with these results."""
@@ -70,12 +104,43 @@ class CycleRequests:
         """Tell those who wait that the cycle ended before it had a result."""
         self._tell(Ended(trouble=error_text.one_line(exc)))
 
-    def _tell(self, ended: Ended) -> None:
+    def refuse(self, why: str) -> None:
+        """Tell all who wait that no cycle follows, because of this."""
         with self._lock:
-            due = [each for n, each in self._waiting if n <= self._begun]
-            self._waiting = [
-                (n, each) for n, each in self._waiting if n > self._begun
-            ]
+            works, self._works = self._works, []
+        for _, end in works:
+            if end.set_running_or_notify_cancel():
+                end.set_exception(errors.Refused(why))
+        self._tell(Ended(trouble=why), all_of_them=True)
+
+    def _prunes(self, number: int) -> Prune:
+        """Return the names that the cycle of this number prunes."""
+        for each in self._waiting:
+            left = each.end.cancelled()  # a person who left wants nothing
+            if each.number == number and each.prune.names and not left:
+                return each.prune
+        return NO_PRUNE
+
+    def _tell(self, ended: Ended, *, all_of_them: bool = False) -> None:
+        with self._lock:
+            last = math.inf if all_of_them else self._begun
+            due = [each for each in self._waiting if each.number <= last]
+            self._waiting = [w for w in self._waiting if w.number > last]
+            more = bool(self._waiting)
         for each in due:
             with contextlib.suppress(futures.InvalidStateError):  # it left
-                each.set_result(ended)
+                each.end.set_result(ended)
+        if more:
+            self._begin_now()
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """A request for a cycle.
+
+    :ivar number: of the first cycle that may answer it
+    """
+
+    number: int
+    prune: Prune
+    end: 'futures.Future[Ended]'

@@ -8,14 +8,24 @@ without it.
 import contextlib
 import logging
 import pathlib
+import typing
 from collections.abc import Callable, Iterator
 
 from ... import error_text, errors
 from ...state.approvals import Approvals
-from . import address, daemon_data, server
+from . import (
+    address,
+    between_cycles,
+    daemon_data,
+    requests_of_share,
+    server,
+)
 from .answers import Answers
 from .cycle_requests import CycleRequests
 from .node_states import NodeStates
+
+if typing.TYPE_CHECKING:  # it needs the extra "fleet"
+    from ..wiring.sharing import Sharing
 
 LOG = logging.getLogger(__name__)
 
@@ -23,12 +33,20 @@ LOG = logging.getLogger(__name__)
 class Control:
     """The control of a daemon: what its cycles leave, and who asks.
 
+    :param share: the name of the agent's share
+    :param agent_id: returns the id of the agent, which joining a share changes
     :param begin_now: has the daemon begin a cycle as soon as none runs
     :ivar states: the nodes, over the cycles; told of each cycle by ``run``
     :ivar cycles: the cycles that people asked for; told in the same way
     """
 
-    def __init__(self, begin_now: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        share: str,
+        agent_id: Callable[[], str],
+        begin_now: Callable[[], object],
+    ) -> None:
+        self._agent = lambda: {'share': share, 'agent': agent_id()}
         self.states = NodeStates()
         self.cycles = CycleRequests(begin_now)
 
@@ -39,16 +57,37 @@ class Control:
         daemon: daemon_data.Daemon,
         approvals: Approvals,
         breaker: Callable[[], str],
+        records: between_cycles.Records,
+        sharing: 'Sharing | None' = None,
     ) -> Iterator[None]:
         """Serve the control socket in a state directory, if it can be made.
 
+        With a share, requests come through its database, too.
+
         :param breaker: returns why the circuit breaker is open, or empty
+        :param records: the records of nodes, which people move
+        :param sharing: the lease and the record of this agent, if it has them
         """
-        answers = Answers(daemon, self.states, self.cycles, approvals, breaker)
+        answers = Answers(
+            daemon,
+            self.states,
+            self.cycles,
+            approvals,
+            breaker,
+            self._agent,
+            records,
+            None if sharing is None else sharing.membership,
+        )
         serving = _server(folder, answers)
+        shared = None
+        if sharing is not None:
+            shared = requests_of_share.Server(sharing, answers)
+            shared.start()
         try:
             yield
         finally:
+            if shared is not None:
+                shared.close()
             if serving is not None:
                 serving.close()
                 with contextlib.suppress(OSError, errors.ConfigError):

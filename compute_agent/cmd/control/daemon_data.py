@@ -9,7 +9,7 @@ compares no clocks.
 import importlib.metadata
 import os
 import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from report_client.plan import render
 
@@ -18,7 +18,7 @@ from ...cycle.node import node_result
 from ...cycle.node.node_result import NodeResult, Status
 from ...limits import contended
 from ...tree import node
-from . import held
+from ..plan import waiting
 from .node_states import Moment, NodeState, NodeStates
 
 Data = dict[str, typing.Any]
@@ -81,9 +81,8 @@ def of(
     :raises errors.ConfigError: there is no such node
     """
     known = states.nodes
-    by_node = {state.result.node: state for state in known.values()}
-    chosen = [by_node[each] for each in node.selected(by_node, nodes)]
-    waiting = held.of(known.values(), ())
+    chosen = _chosen(states, nodes)
+    held = held_data(states, ())
     return {
         'version': importlib.metadata.version('compute-agent'),
         'process': os.getpid(),
@@ -94,30 +93,55 @@ def of(
         'last_good': date(daemon.last_good),
         'outage': _outage(states),
         'circuit_breaker': breaker(),
-        'held': held_data(waiting, states) if waiting else None,
-        'counts': _counts(state.result for state in known.values()),
+        'held': held if held['changes'] else None,
+        'counts': node_result.counts(s.result for s in known.values()),
         'nodes': [_node(each, states, whole=bool(nodes)) for each in chosen],
     }
 
 
-def held_data(waiting: Sequence[held.HeldNode], states: NodeStates) -> Data:
-    """Return the changes that wait for a person, with their digest."""
-    oldest = min((each.since for each in waiting), key=lambda m: m.uptime)
-    return {
-        'digest': held.digest(waiting),
-        'changes': sum(len(each.lines) for each in waiting),
-        'since': error_text.moment(oldest.date),
-        'age': states.age(oldest),
-        'nodes': [
-            {
-                'node': each.node.called,
-                'uuid': each.node.uuid,
-                'since': error_text.moment(each.since.date),
-                'changes': list(each.lines),
-            }
-            for each in waiting
-        ],
+def waiting_changes(
+    states: NodeStates, nodes: Sequence[str]
+) -> list[waiting.Waiting]:
+    """Return the changes that wait for a person.
+
+    :param nodes: names, uuids or titles; empty for all nodes
+    :raises errors.ConfigError: there is no such node
+    """
+    return waiting.of(
+        state.planned
+        for state in _chosen(states, nodes)
+        if state.held and state.planned is not None
+    )
+
+
+def held_data(states: NodeStates, nodes: Sequence[str]) -> Data:
+    """Return the changes that wait for a person, with their digests.
+
+    :param nodes: as for ``waiting_changes``
+    """
+    ended = states.ended
+    found: Data = {
+        'since': None,
+        'age': None,
+        'cycle_age': None if ended is None else states.age(ended),
     }
+    moments = [
+        moment
+        for state in _chosen(states, nodes)
+        for moment in state.held.values()
+    ]
+    if moments:
+        oldest = min(moments, key=lambda moment: moment.uptime)
+        found |= {
+            'since': error_text.moment(oldest.date),
+            'age': states.age(oldest),
+        }
+    return found | waiting.data(waiting_changes(states, nodes))
+
+
+def _chosen(states: NodeStates, nodes: Sequence[str]) -> list[NodeState]:
+    by_node = {state.result.node: state for state in states.nodes.values()}
+    return [by_node[each] for each in node.selected(by_node, nodes)]
 
 
 def _cycle(daemon: Daemon, states: NodeStates) -> Data | None:
@@ -129,16 +153,9 @@ def _cycle(daemon: Daemon, states: NodeStates) -> Data | None:
         'seconds': last.seconds,
         'age': states.age(ended),
         'trouble': last.trouble,
-        'counts': _counts(last.results),
+        'counts': node_result.counts(last.results),
         'operations': sum(len(result.applied) for result in last.results),
     }
-
-
-def _counts(results: Iterable[NodeResult]) -> dict[str, int]:
-    found = dict.fromkeys((one.value for one in Status), 0)
-    for result in results:
-        found[result.status.value] += 1
-    return found
 
 
 def _outage(states: NodeStates) -> Data | None:
@@ -158,7 +175,7 @@ def _node(state: NodeState, states: NodeStates, *, whole: bool) -> Data:
         'node': result.node.called,
         'uuid': result.node.uuid,
         'status': result.status.value,
-        'reason': result.node.shortened(result.reason),
+        'reason': result.node.shortened(_reason(result)),
         'done': _moment(state.done),
         'done_age': None if state.done is None else states.age(state.done),
         'again': _moment(state.again),
@@ -169,6 +186,12 @@ def _node(state: NodeState, states: NodeStates, *, whole: bool) -> Data:
         'contended': len(state.planned.contended) if state.planned else 0,
     }
     return found | _details(state) if whole else found
+
+
+def _reason(result: NodeResult) -> str:
+    """Return why a node is not done, or not in the driver's list."""
+    notes = result.notes if result.status is Status.LEFT else ()
+    return '; '.join(filter(None, [result.reason, *notes]))
 
 
 def _details(state: NodeState) -> Data:

@@ -66,7 +66,7 @@ class Outage:
 
 
 class NodeStates:
-    """Remembers each node of the last cycle that had nodes.
+    """Remembers each node of the last cycle that came to its end.
 
     :ivar nodes: by uuid, in the order of the cycle
     :ivar outage: the present one; None if the last cycle had none
@@ -89,10 +89,9 @@ class NodeStates:
     def end(self, results: Sequence[NodeResult]) -> None:
         """Take over the results of a cycle."""
         at = self._clock()
-        if results:
-            self.nodes = {
-                result.node.uuid: self._next(result, at) for result in results
-            }
+        self.nodes = {
+            result.node.uuid: self._next(result, at) for result in results
+        }
         away = next((r.reason for r in results if r.outage), '')
         self._note_outage(away, at)
         self.ended = at
@@ -115,10 +114,10 @@ class NodeStates:
         last = self.nodes.get(result.node.uuid)
         planned = last.planned if last is not None else None
         held = last.held if last is not None else {}
-        if result.plan is not None:
+        if result.plan is not None or result.held:
             planned = result
             held = {each: held.get(each, at) for each in result.held}
-        is_done = result.status is Status.DONE
+        is_done = result.status is Status.DONE and not result.untried
         return NodeState(
             result=result,
             planned=planned,

@@ -15,10 +15,10 @@ import typing
 
 from ... import error_text, errors
 
-VERSION = 1
+VERSION = 4
 MOST_ASKED = 1 << 20  # bytes of a request
 MOST_SAID = 1 << 26  # bytes of an answer
-_MOST_NODES = 100_000
+_MOST_WORDS = 100_000
 _LONGEST_WORD = 1000  # characters
 
 
@@ -29,6 +29,10 @@ class Command(enum.Enum):
     HELD = 'held'
     APPROVE = 'approve'
     CYCLE = 'cycle'
+    RELEASE = 'release'
+    EXPORT = 'export'
+    FORGET = 'forget'
+    IMPORT = 'import'
 
 
 class Kind(enum.Enum):
@@ -44,12 +48,16 @@ class Kind(enum.Enum):
     REQUESTED = 'requested'
     #: The result of a cycle.
     CYCLE = 'cycle'
+    #: Another agent may take the share.
+    RELEASED = 'released'
+    #: The records of nodes, or that they were changed.
+    RECORDED = 'recorded'
     #: The command was not carried out, or not to its end.
     ERROR = 'error'
 
 
 #: After one of these, the daemon closes the connection.
-LAST = frozenset({Kind.STATUS, Kind.HELD, Kind.CYCLE, Kind.ERROR})
+LAST = frozenset(Kind) - {Kind.APPROVED, Kind.REQUESTED}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,14 +65,21 @@ class Request:
     """A command of a person.
 
     :ivar nodes: the nodes that it is about; empty for all
-    :ivar digest: the digest of the changes to approve; see ``held.py``
+    :ivar digests: the digests of the changes to approve, as
+        ``plan/waiting.py`` makes them; empty for all that wait; or those of the
+        records to forget
     :ivar person: the person behind ``sudo``, as the command tells it
+    :ivar prune: the names to prune, of ``prune_node`` or of all nodes
+    :ivar records: the records of nodes to import
     """
 
     command: Command
     nodes: tuple[str, ...] = ()
-    digest: str = ''
+    digests: tuple[str, ...] = ()
     person: str = ''
+    prune: tuple[str, ...] = ()
+    prune_node: str = ''
+    records: str = ''
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +104,8 @@ def request_line(request: Request) -> bytes:
     line = _line(fields)
     if len(line) > MOST_ASKED:
         raise errors.ConfigError(
-            f'the names of {len(request.nodes)} nodes are too long for one '
-            'request; give fewer nodes, or none for all'
+            f'a request has at most {MOST_ASKED} bytes: give fewer nodes at '
+            'a time, or none for all'
         )
     return line
 
@@ -109,14 +124,14 @@ def request(line: bytes) -> Request:
             f'this daemon does not know the command '
             f'{error_text.excerpt(fields.get("command"))}; it knows {known}'
         ) from exc
-    nodes = fields.get('nodes', [])
-    if not isinstance(nodes, list) or len(nodes) > _MOST_NODES:
-        raise errors.Refused('"nodes" of a request is a list of names')
     return Request(
         command=command,
-        nodes=tuple(_word('nodes', each) for each in nodes),
-        digest=_word('digest', fields.get('digest', '')),
+        nodes=_words('nodes', fields.get('nodes', [])),
+        digests=_words('digests', fields.get('digests', [])),
         person=_word('person', fields.get('person', '')),
+        prune=_words('prune', fields.get('prune', [])),
+        prune_node=_word('prune_node', fields.get('prune_node', '')),
+        records=str(fields.get('records', '')),
     )
 
 
@@ -168,6 +183,12 @@ def _fields(line: bytes) -> dict[str, typing.Any]:
             'after an upgrade, and run the commands of the same environment'
         )
     return fields
+
+
+def _words(field: str, values: object) -> tuple[str, ...]:
+    if not isinstance(values, list) or len(values) > _MOST_WORDS:
+        raise errors.Refused(f'"{field}" of a request is a list of names')
+    return tuple(_word(field, each) for each in values)
 
 
 def _word(field: str, value: object) -> str:

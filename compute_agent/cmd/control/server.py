@@ -18,7 +18,7 @@ import struct
 import threading
 from collections.abc import AsyncIterator, Callable, Collection
 
-from ... import errors, file_trust
+from ... import errors, file_trust, forks
 from . import protocol
 
 LOG = logging.getLogger(__name__)
@@ -77,7 +77,8 @@ class Server(threading.Thread):
     def run(self) -> None:
         """Serve; an unexpected error ends the serving, not the daemon."""
         try:
-            asyncio.run(self._serve())
+            with forks.closed_in_child(self._listener.fileno()):
+                asyncio.run(self._serve())
         except Exception as exc:  # noqa: BLE001 (the daemon goes on)
             LOG.error(  # noqa: TRY400 (no traceback)
                 'the control socket is closed, because of an unexpected %r; '

@@ -16,13 +16,14 @@ class Status(command.Report):
     """Show how the running daemon and its nodes are.
 
     The daemon answers from its memory, also while a cycle hangs or placement
-    is away. The command needs the user of the daemon, or root. Exit code 0:
-    the daemon answered, 1: no daemon runs, or --max-age found a node.
+    is away. The command needs the user of the daemon, or root. With a shared
+    database, it also shows who reports each share and who stands by, on any
+    machine. Exit code 0: the daemon answered, or the shared database did, 1: no
+    daemon runs, or --max-age found a node.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the nodes and the age."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the nodes and the age."""
         command.add_nodes(
             parser, 'Show everything that is known of these nodes.'
         )
@@ -39,20 +40,24 @@ class Status(command.Report):
             help='Exit with 1 if one of the nodes was not done in a cycle that '
             'ended in the last so many seconds, and print these nodes.',
         )
-        return parser
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
+    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
         """Ask the daemon; return its state."""
         folder = agent_settings.state_path(self.conf())
         request = protocol.Request(
             command=protocol.Command.STATUS, nodes=tuple(parsed_args.nodes)
         )
+        shares = self._shares()
         try:
             data = client.only(folder, request).data
         except client.NoDaemon as exc:
-            raise errors.ConfigError(f'{exc}{_last(folder)}') from exc
+            missing = f'{exc}{_last(folder)}'
+            if not shares or parsed_args.max_age is not None:
+                raise errors.ConfigError(missing) from exc
+            text = '\n'.join([*status_view.shares(shares), missing])
+            return {'shares': shares}, text, 0
+        if shares:
+            data = {**data, 'shares': shares}
         lines = [*status_view.lines(data, parsed_args)]
         code = 0
         if parsed_args.max_age is not None:
@@ -60,6 +65,18 @@ class Status(command.Report):
             lines += late
             code = 1 if late else 0
         return data, '\n'.join(lines), code
+
+    def _shares(self) -> list[dict[str, typing.Any]]:
+        """Return the shares in the shared database; none without one."""
+        if not self.conf().compute_agent.state_connection:
+            return []
+        from ..wiring import sharing  # noqa: PLC0415 (needs the extra "fleet")
+
+        try:
+            return sharing.shares(self.conf())
+        except errors.AgentError as exc:
+            self.say(str(exc))
+            return []
 
 
 def _last(folder: pathlib.Path) -> str:

@@ -6,14 +6,20 @@ Pure: no I/O, configuration, logging or clock. The data comes from
 """
 
 import argparse
+import re
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 
 from ... import error_text
+from ...cycle.node import node_result
+from ..plan import waiting
 
 MANY = 10  # more nodes are summed up
 _REASONS = 10  # different reasons that are printed
 _NAMED = 3  # nodes of one reason that are named
+
+_LEFT = node_result.Status.LEFT.value
+_NONE_LISTED = 'the driver lists no node, and {} left its list'
 
 Data = Mapping[str, typing.Any]
 
@@ -24,6 +30,7 @@ def lines(data: Data, asked: argparse.Namespace) -> Iterator[str]:
     :param asked: the options of the command
     """
     yield from _daemon(data)
+    yield from shares(data.get('shares', ()))
     if asked.nodes:
         for node in data['nodes']:
             yield from _whole(node)
@@ -34,26 +41,48 @@ def lines(data: Data, asked: argparse.Namespace) -> Iterator[str]:
         yield from _summed_up(data['nodes'])
 
 
+def shares(found: Sequence[Data]) -> Iterator[str]:
+    """Yield each share in the shared database, and each agent of it."""
+    for share in found:
+        holder, name = share['holder'], share['share']
+        if holder is None:
+            yield f'share {name}: no agent reports it (epoch {share["epoch"]})'
+        else:
+            able = '' if share['able'] else ', could not report'
+            yield (
+                f'share {name}: {_member(holder)} reports it (epoch '
+                f'{share["epoch"]}), {_beat(share)}{able}'
+            )
+        for one in share['standbys']:
+            able = '' if one['able'] else ', could not report now'
+            lag = one['behind'] and f'{one["behind"]} beats behind'
+            has = lag or 'has the whole record'
+            yield f'  {_member(one)} stands by: {has}{able}'
+
+
+def _member(one: Data) -> str:
+    return f'{one["host"]} (process {one["process"]}, since {one["since"]})'
+
+
+def _beat(share: Data) -> str:
+    """Return when the holder beat, by the clock of this machine."""
+    if share['beat_age'] is None:
+        return f'has not beaten for {share["looked_for"]:.1f} s'
+    return f'beat {share["beat_age"]:.1f} s ago'
+
+
 def late(data: Data, most: float) -> list[str]:
     """Return a line for each node that was not done in so many seconds."""
+    listed = [node for node in data['nodes'] if node['status'] != _LEFT]
+    if not listed:
+        left = len(data['nodes'])
+        return [_NONE_LISTED.format(left) if left else 'no node is known']
     last = f'{most:g} s' if most < 10 else error_text.duration(most)
-    found = [
+    return [
         f'{_title(node)}: not done in the last {last}; {_done(node)}'
-        for node in data['nodes']
+        for node in listed
         if node['done_age'] is None or node['done_age'] > most
     ]
-    if not data['nodes']:
-        return ['no cycle had any node yet']
-    return found
-
-
-def held_lines(data: Data) -> Iterator[str]:
-    """Yield the changes that wait for a person, by node."""
-    for node in data['nodes']:
-        yield f'{_title(node)}, since {node["since"]}:'
-        yield from (f'  {change}' for change in node['changes'])
-    changes = error_text.counted(data['changes'], 'change')
-    yield f'{changes}, digest {data["digest"]}'
 
 
 def _daemon(data: Data) -> Iterator[str]:
@@ -61,6 +90,9 @@ def _daemon(data: Data) -> Iterator[str]:
         f'compute-agent {data["version"]}, process {data["process"]}, has run '
         f'for {error_text.duration(data["runs_for"])}, since {data["since"]}'
     )
+    yield f'agent {data["agent"]} of share {data["share"]}'
+    if data['membership']:
+        yield from _membership(data['membership'])
     yield f'last cycle: {_cycle(data["cycle"], data["outage"])}'
     if data['running_since']:
         yield f'a cycle has run since {data["running_since"]}'
@@ -77,17 +109,27 @@ def _daemon(data: Data) -> Iterator[str]:
             f'{data["circuit_breaker"]}'
         )
     if data['held']:
-        held = data['held']
-        yield (
-            f'{error_text.counted(held["changes"], "change")} of '
-            f'{error_text.counted(len(held["nodes"]), "node")} '
-            f'{"has" if held["changes"] == 1 else "have"} waited for approval '
-            f'since {held["since"]}: "compute-agent approve" shows and '
-            f'approves {"it" if held["changes"] == 1 else "them"}'
-        )
-    counts = _counts(data['counts'])
+        yield from waiting.lines(data['held'])
+    counts = node_result.counted(data['counts'])
     nodes = error_text.counted(sum(data['counts'].values()), 'node')
     yield f'{nodes}: {counts}'
+
+
+def _membership(share: Data) -> Iterator[str]:
+    """Yield the part of the agent in its share."""
+    if share['role'] == 'standby':
+        able = '' if share['able'] else ', and could not report now'
+        yield f'stands by{able}: {share["holder"]}'
+    else:
+        others = ', '.join(share['standbys']) or 'no other agent'
+        yield (
+            f'reports the share {share["share"]} (epoch {share["epoch"]}); '
+            f'standing by: {others}'
+        )
+    if share['giving_up']:
+        yield f'gives the share up: {share["giving_up"]}'
+    if share['database']:
+        yield f'nothing is written: {share["database"]}'
 
 
 def _cycle(cycle: Data | None, outage: Data | None) -> str:
@@ -100,7 +142,7 @@ def _cycle(cycle: Data | None, outage: Data | None) -> str:
     return (
         f'ended {error_text.duration(cycle["age"])} ago; began '
         f'{cycle["began"]} and took {cycle["seconds"]:.1f} s: '
-        f'{_counts(cycle["counts"])}; '
+        f'{node_result.counted(cycle["counts"])}; '
         f'{error_text.counted(cycle["operations"], "operation")}{trouble}'
     )
 
@@ -144,23 +186,31 @@ def _whole(node: Data) -> Iterator[str]:
 
 
 def _summed_up(nodes: Sequence[Data]) -> Iterator[str]:
-    """Yield the nodes that are not done, those of one reason together."""
+    """Yield the nodes that are not done, those of one reason together.
+
+    Reasons that differ in nothing but the name of the node are one.
+    """
     groups: dict[tuple[str, str], list[Data]] = {}
     for node in nodes:
         reason = error_text.without_request_ids(node['reason'])
         if node['status'] != 'done' or reason:
-            groups.setdefault((node['status'], reason), []).append(node)
+            alike = _nameless(reason, node['node'])
+            groups.setdefault((node['status'], alike), []).append(node)
     ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
-    for (status, reason), some in ordered[:_REASONS]:
-        named = ', '.join(map(_title, some[:_NAMED]))
-        more = len(some) - _NAMED
-        rest = f' and {more} more' if more > 0 else ''
-        yield f'  {status}: {named}{rest}: {reason}'
+    for (status, alike), some in ordered[:_REASONS]:
+        named = error_text.few([*map(_title, some)], _NAMED)
+        own = error_text.without_request_ids(some[0]['reason'])
+        yield f'  {status}: {named}: {alike if len(some) > 1 else own}'
     others = [each for _, some in ordered[_REASONS:] for each in some]
     if others:
         rest = error_text.counted(len(others), 'node')
         yield f'  {rest} more, for other reasons'
     yield '  --all prints every node, "compute-agent status NODE" all of one'
+
+
+def _nameless(reason: str, name: str) -> str:
+    """Return a node's reason with "it" in place of the node's name."""
+    return re.sub(rf'(?<![\w.-]){re.escape(name)}(?![\w.-])', 'it', reason)
 
 
 def _done(node: Data) -> str:
@@ -170,10 +220,6 @@ def _done(node: Data) -> str:
         f'last done {error_text.duration(node["done_age"])} ago, '
         f'{node["done"]}'
     )
-
-
-def _counts(counts: Mapping[str, int]) -> str:
-    return ', '.join(f'{number} {name}' for name, number in counts.items())
 
 
 def _title(node: Data) -> str:

@@ -34,7 +34,8 @@ def checks(conf: cfg.ConfigOpts) -> list[Check]:
         for option in ('auth_url', 'endpoint_override', 'endpoint'):
             url = session_options.option(conf, group, option) or ''
             if url.startswith('https://'):
-                found.setdefault(parse.urlsplit(url).netloc, group)
+                shown = parse.urlsplit(error_text.address(url))
+                found.setdefault(shown.netloc, group)
     return [
         Check(
             name='certificate',
@@ -55,7 +56,7 @@ def _has_plugin(conf: cfg.ConfigOpts, group: str) -> bool:
 def certificate(conf: cfg.ConfigOpts, group: str, address: str) -> Finding:
     """Report the day until which the certificate of a server is good."""
     parts = parse.urlsplit(f'https://{address}')
-    where, host = parts.netloc.rpartition('@')[2], parts.hostname or ''
+    where, host = parts.netloc, parts.hostname or ''
     try:
         with contextlib.ExitStack() as stack:
             made = stack.enter_context(

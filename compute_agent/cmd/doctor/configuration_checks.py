@@ -7,7 +7,7 @@ import stat
 
 from oslo_config import cfg
 
-from ...conf import misspelled
+from ...conf import misspelled, nova_files
 from . import finding
 from .finding import Check, Finding
 
@@ -28,10 +28,8 @@ def checks(conf: cfg.ConfigOpts) -> list[Check]:
 
 def configuration(conf: cfg.ConfigOpts) -> Finding:
     """Report the files that were read, and mistakes in them."""
-    # oslo.config finds a file once for the project and once for the program.
-    named_once = dict.fromkeys(conf.config_file or ())
-    files = [pathlib.Path(path) for path in named_once]
-    if not files and not conf.config_dir:
+    files = [pathlib.Path(path) for path in conf.config_file or ()]
+    if not files:
         return finding.warning(
             'no configuration file was found',
             'name one with --config-file, or write '
@@ -49,11 +47,23 @@ def configuration(conf: cfg.ConfigOpts) -> Finding:
         named = ' '.join(open_to_all)
         return finding.warning(
             f'everybody may read {named}, and a password is in it',
-            f'run "chmod o-r {named}", and give the file to the group of the '
-            "daemon's user",
+            f'run "chmod o-r {named}", {_give(open_to_all)}',
         )
-    read = [*map(str, files), *(conf.config_dir or ())]
-    return finding.ok(f'read {", ".join(read)}')
+    return finding.ok(f'read {", ".join(map(str, files))}')
+
+
+def _give(paths: list[str]) -> str:
+    """Return how the daemon's user goes on to read these files.
+
+    nova.conf keeps its group, because nova-compute reads it.
+    """
+    if any(nova_files.is_novas(pathlib.Path(path)) for path in paths):
+        return (
+            "leave nova's file to its group, because nova-compute reads it, "
+            "and add that group to the daemon's unit with "
+            'SupplementaryGroups= (docs/service.md)'
+        )
+    return "and give the file to the group of the daemon's user"
 
 
 def _has_secret(file: pathlib.Path) -> bool:

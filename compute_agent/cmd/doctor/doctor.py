@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent doctor``: one line for each check, with its fix."""
+"""``compute-agent doctor``: one line for each check, with its fix.
+
+The checks run one after the other; none can hang or hide the others.
+"""
 
 import argparse
-import typing
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 
 from oslo_config import cfg
 
-from ... import errors
+from ... import error_text, errors
+from ...virt import failures
 from ..app import command
 from . import (
     certificate_checks,
     configuration_checks,
-    examination,
     finding,
+    fleet_checks,
     host_checks,
     placement_checks,
     state_checks,
@@ -21,6 +25,7 @@ from . import (
 from .finding import Check, Finding
 
 Row = tuple['Check', 'Finding']
+MOST = 20.0  # seconds for one check
 
 
 class Doctor(command.Report):
@@ -34,9 +39,9 @@ class Doctor(command.Report):
     def report(
         self,
         parsed_args: argparse.Namespace,  # noqa: ARG002
-    ) -> tuple[typing.Any, str | None, int]:
+    ) -> command.Reported:
         """Run the checks; return their results."""
-        rows = list(examination.results([*self._checks()]))
+        rows = list(results([*self._checks()]))
         data = [
             {
                 'check': check.name,
@@ -70,9 +75,47 @@ def _checks_of(conf: cfg.ConfigOpts) -> Iterator[Check]:
     yield from host_checks.checks(conf)
     yield from certificate_checks.checks(conf)
     yield from placement_checks.checks(conf)
+    yield from fleet_checks.checks(conf)
 
 
 def _lines(rows: list[Row]) -> Iterator[str]:
     width = max(len(check.name) for check, _ in rows)
     for check, found in rows:
         yield f'{check.name:<{width}}  {found.outcome.value:<11}  {found}'
+
+
+def results(
+    checks: Sequence[Check], seconds: float = MOST
+) -> Iterator[tuple[Check, Finding]]:
+    """Yield each check with its result.
+
+    A check that takes longer goes on in its thread, and is left alone.
+    """
+    for check in checks:
+        yield check, _bounded(check, seconds)
+
+
+def _bounded(check: Check, seconds: float) -> Finding:
+    made: list[Finding] = []
+    thread = threading.Thread(
+        target=lambda: made.append(_guarded(check)),
+        name=f'check of {check.name}',
+        daemon=True,
+    )
+    thread.start()
+    thread.join(seconds)
+    if not made:
+        return finding.not_checked(f'no answer within {seconds:g} s')
+    return made[0]
+
+
+def _guarded(check: Check) -> Finding:
+    """Return the result of a check; its errors are results, too."""
+    try:
+        return check.run()
+    except errors.AgentError as exc:
+        return finding.failed(str(exc))  # it has its own advice
+    except failures.caught() as exc:  # the others go on
+        return finding.not_checked(
+            f'unexpected {type(exc).__name__}: {error_text.short(exc)}'
+        )

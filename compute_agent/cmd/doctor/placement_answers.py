@@ -2,9 +2,10 @@
 """Placement's answers to the doctor, with the headers that the agent ignores."""
 
 import dataclasses
+import json
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from oslo_config import cfg
 
@@ -12,6 +13,7 @@ from report_client import errors
 from report_client.http import no_answer, placement
 from report_client.http.messages import codec
 
+from ... import error_text
 from ... import errors as agent_errors
 from ..wiring import placement as wiring
 
@@ -57,13 +59,21 @@ class Reached:
             raise
         except Exception as exc:
             raise no_answer.error_for(exc, self._access) from exc
+        text = body.decode(errors='replace')
+        other = _other_service(text)
+        if other:
+            raise errors.Unreachable(
+                f'{self.api.where} is {other}, not placement: correct '
+                f'{self._access.account.option("endpoint_override")}, '
+                "or placement's endpoint in keystone's catalog"
+            )
         if status >= 300:
             raise errors.Unreachable(
-                f'there is no placement at {self.api.where} (HTTP {status}): '
+                f'{self.api.where} is no placement (HTTP {status}): '
                 f'{self._access.hint}'
             )
         return Root(
-            newest=_newest(body.decode(errors='replace')),
+            newest=_newest(text),
             date=date,
             received=received,
         )
@@ -72,8 +82,44 @@ class Reached:
         """Return the roles of the token; empty if they are unknown."""
         return self._access.roles()
 
+    def address(self) -> str:
+        """Return placement's address; it is known once ``root`` answered."""
+        return str(self._adapter.get_endpoint() or '')
+
+    def regions(self) -> Sequence[str]:
+        """Return the regions of the catalog, if the options choose none."""
+        is_chosen = self._access.region or self._adapter.endpoint_override
+        return () if is_chosen else self._access.regions()
+
 
 def _newest(body: str) -> codec.Version | None:
     """Return the newest version in the list, None if there is none."""
     found = re.search(rf'"max_version": *"{_VERSION.pattern}"', body)
     return (int(found[1]), int(found[2])) if found else None
+
+
+# The ids of the versions that each service lists at its root.
+_BY_ID = {'v2.1': 'nova', 'v2.0': 'neutron or glance', 'v3.0': 'cinder'}
+
+
+def _other_service(body: str) -> str:
+    """Return the service whose list of versions this is; '' for placement.
+
+    An answer that is no such list tells nothing.
+    """
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        return ''
+    if not isinstance(said, Mapping) or '"max_version"' in body:
+        return ''
+    name, listed = said.get('name'), said.get('versions')
+    if isinstance(name, str):
+        return error_text.excerpt(name)
+    if isinstance(listed, Mapping):
+        return 'keystone'
+    ids = listed if isinstance(listed, list) else []
+    for one in ids:
+        if isinstance(one, Mapping) and str(one.get('id')) in _BY_ID:
+            return _BY_ID[str(one['id'])]
+    return ''

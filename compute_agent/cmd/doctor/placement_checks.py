@@ -6,10 +6,12 @@ contents, whoever sends them: a trait that may not be created by name, and a
 reshape of nothing. Whoever may not write is refused before that, with 403.
 """
 
+import contextlib
 import email.utils
 import functools
 from collections.abc import Callable
 
+import requests
 from oslo_config import cfg
 
 from report_client import errors
@@ -19,12 +21,15 @@ from report_client.http.messages import codec
 
 from ... import error_text
 from ... import errors as agent_errors
+from ...fleet import mark, share
 from ...tree import names
-from ..wiring import placement
+from ..app import configuration
+from ..wiring import opening, placement
 from . import finding, placement_answers
 from .finding import Check, Finding
 
 _UNASKED = 'placement cannot be asked'
+_NOT_IMPLEMENTED = 'HTTP 501'
 _SLOW, _WRONG = 5.0, 60.0  # seconds between the two clocks
 _NO_WRITE = codec.Request(method='PUT', path='/traits/DOCTOR_MAY_WRITE')
 _NO_RESHAPE = codec.Request(method='POST', path='/reshaper', body={})
@@ -40,6 +45,7 @@ def checks(conf: cfg.ConfigOpts) -> list[Check]:
         'microversion': asked.microversion,
         'clock': asked.clock,
         'os-traits': asked.standard_traits,
+        'marks': asked.marks,
     }
     return [Check(name=name, run=run) for name, run in every.items()]
 
@@ -66,7 +72,28 @@ class Asked:
         """Report if placement answers."""
         if isinstance(self._root, agent_errors.AgentError):
             raise self._root
-        return finding.ok(f'{self._service.api.where} answers')
+        said = f'{self._service.api.where} answers'
+        regions = self._service.regions()
+        if len(regions) > 1:
+            return finding.warning(
+                f'{said}, and the catalog has placement in the regions '
+                f'{", ".join(regions)}',
+                'set region_name in [placement], or the first one is taken',
+            )
+        return self._proxied(said)
+
+    def _proxied(self, said: str) -> Finding:
+        """Report a proxy of the environment, which gets each token."""
+        address = self._service.address()
+        proxies = requests.utils.get_environ_proxies(address)
+        proxy = requests.utils.select_proxy(address, proxies)
+        if not proxy:
+            return finding.ok(said)
+        return finding.warning(
+            f'{said}, through the proxy {error_text.address(proxy)} of the '
+            'environment, which is given the token of each request to http://',
+            "add placement's host to no_proxy, unless that proxy is yours",
+        )
 
     def account(self) -> Finding:
         """Report the account, its origin and its roles."""
@@ -84,6 +111,18 @@ class Asked:
         """Report if the account may read and write; nothing is written."""
         if isinstance(self._root, agent_errors.AgentError):
             return finding.not_checked(_UNASKED)
+        try:
+            return self._role()
+        except errors.ServerFault as exc:
+            if _NOT_IMPLEMENTED not in str(exc):
+                raise
+            return finding.failed(
+                f'{self._service.api.where} is no complete placement, but '
+                f'something that stands in for one: {exc}',
+                'let the endpoint lead to placement itself',
+            )
+
+    def _role(self) -> Finding:
         self._service.api.get('/resource_providers?name=compute-agent-doctor')
         self._refused(_NO_WRITE)
         try:
@@ -162,3 +201,34 @@ class Asked:
                 '"trait sync-check" lists them',
             )
         return finding.ok(f'placement knows all {len(here)} standard traits')
+
+    def marks(self) -> Finding:
+        """Report the other agents that have marked nodes of this share."""
+        if isinstance(self._root, agent_errors.AgentError):
+            return finding.not_checked(_UNASKED)
+        with contextlib.ExitStack() as stack:
+            loaded = configuration.load_drivers(self._conf)
+            for one in loaded:
+                stack.callback(one.close)
+            named = share.named(self._conf.compute_agent.share, loaded.filters)
+            try:
+                with opening.state_copy(self._conf, drivers=loaded) as state:
+                    own = mark.Mark.of(named, state.agent_id)
+            except agent_errors.Unavailable as exc:
+                return finding.not_checked(str(exc))
+        prefix = f'{names.CUSTOM_PREFIX}{mark.PREFIX}'
+        there = traits.Traits(self._service.api).names(prefix, associated=True)
+        said = f'this is agent {own.agent} of share {named}'
+        if rivals := [
+            each.agent
+            for each in mark.others(there, own)
+            if each.share == own.share
+        ]:
+            return finding.warning(
+                f'{said}, and agent {", ".join(rivals)} has marked nodes of '
+                'the share, too',
+                'stop one of them; to take the nodes over, run "compute-agent '
+                'approve" beside the agent that goes on; if two shares have '
+                'the same name by chance, set [compute_agent] share',
+            )
+        return finding.ok(f'{said}, and no other agent has marked its nodes')

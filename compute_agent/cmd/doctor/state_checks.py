@@ -14,13 +14,16 @@ from typing import Any
 from oslo_config import cfg
 
 from ... import error_text, errors, file_trust, private_files
+from ...identity import nova_compute
 from ...state import state
-from ...state.database import schema
+from ...state.database import lock, schema
 from ..control import client, protocol
 from ..wiring import agent_settings, placement
 from . import finding
 from .finding import Check, Finding
 
+_PROGRAM = 'compute-agent'
+_MODULE = 'compute_agent.cmd.app.start'
 _MIB = 1 << 20
 _LITTLE, _TOO_LITTLE = 200 * _MIB, 20 * _MIB
 
@@ -36,11 +39,20 @@ def checks(conf: cfg.ConfigOpts) -> list[Check]:
             run=lambda: readable(folder, placement.site(conf)),
         ),
         Check(name='daemon', run=lambda: daemon(folder)),
+        Check(name='other agents', run=lambda: other_agents(folder)),
     ]
 
 
 def directory(folder: pathlib.Path) -> Finding:
-    """Report if this user can write to the directory, and nobody else."""
+    """Report if this user can write to the directory, and nobody else.
+
+    Root's commands act as the user of the directory, and so does this check.
+    """
+    with lock.as_owner(folder):
+        return _directory(folder)
+
+
+def _directory(folder: pathlib.Path) -> Finding:
     try:
         there = _nearest(folder)
         if there == folder:
@@ -55,8 +67,8 @@ def directory(folder: pathlib.Path) -> Finding:
     if not os.access(there, os.W_OK | os.X_OK, effective_ids=True):
         return finding.failed(
             f'{there} cannot be written by {file_trust.user(os.geteuid())}',
-            "run the command as the daemon's user, mount the file system for "
-            'writing, or set another [compute_agent] state_path',
+            "run the command as the daemon's user or as root, or mount the "
+            'file system for writing',
         )
     if there != folder:
         return finding.ok(f'{folder} does not exist; the first start makes it')
@@ -130,6 +142,34 @@ def _found(data: Mapping[str, Any]) -> Finding:
     if cycle['trouble']:
         return finding.warning(f'{said}, with trouble', str(cycle['trouble']))
     return finding.ok(said)
+
+
+def other_agents(
+    folder: pathlib.Path, proc: pathlib.Path = nova_compute.PROC
+) -> Finding:
+    """Report a daemon on this host that has another state directory."""
+    own = lock.holder(folder)
+    others = [
+        number
+        for number in nova_compute.processes(proc, _PROGRAM, _MODULE)
+        if number != own and _is_daemon(proc / number)
+    ]
+    if not others:
+        return finding.ok('none is seen on this host')
+    listed = ', '.join(others)
+    return finding.warning(
+        f'another compute-agent runs on this host (process {listed}), with '
+        'another state directory',
+        'stop one of them if both report the same nodes, because each would '
+        'take the providers for those of another writer',
+    )
+
+
+def _is_daemon(process: pathlib.Path) -> bool:
+    try:
+        return b'run' in (process / 'cmdline').read_bytes().split(b'\0')
+    except OSError:
+        return False
 
 
 def _nearest(folder: pathlib.Path) -> pathlib.Path:

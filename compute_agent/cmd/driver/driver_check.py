@@ -1,20 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent driver check``: an installed driver against its contract."""
+"""``compute-agent driver check``: an installed driver against its contract.
+
+The rules take minutes, so a folder that cannot be written is refused before
+they are checked.
+"""
 
 import argparse
 import contextlib
 import importlib.util
+import json
+import os
+import pathlib
 import signal
+import tempfile
 import threading
 import types
 import typing
 from collections.abc import Iterator
+from typing import Any
 
 from ... import errors
 from ...virt import driver as virt
 from ...virt import loader
 from ..app import configuration, listing, progress
-from . import report_file
 
 _NEEDED = ('pytest', 'placement', 'waitress')
 
@@ -32,9 +40,8 @@ class DriverCheck(listing.Listing):
 
     COLUMNS = ('Rule', 'Title', 'Result', 'Reason')
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the driver and the file of the report."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the driver and the file of the report."""
         parser.add_argument('name', metavar='NAME', help='The driver.')
         parser.add_argument(
             '--json',
@@ -49,16 +56,13 @@ class DriverCheck(listing.Listing):
             help='Exit with 0 also if the world gives nothing to try a rule '
             'with that concerns the driver.',
         )
-        return parser
 
     def run(self, parsed_args: argparse.Namespace) -> int:
         """Run the command; return its exit code."""
         with _stopped_by_sigterm():
             return super().run(parsed_args)
 
-    def rows(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[listing.Rows, str | None, int]:
+    def rows(self, parsed_args: argparse.Namespace) -> listing.Listed:
         """Return a row for each rule."""
         lacking = [n for n in _NEEDED if importlib.util.find_spec(n) is None]
         if lacking:
@@ -67,7 +71,7 @@ class DriverCheck(listing.Listing):
                 "pip install 'compute-agent[testing]'"
             )
         given = parsed_args.json
-        file = None if given is None else report_file.ReportFile(given)
+        file = None if given is None else ReportFile(given)
         report = self._checked(parsed_args.name)
         result = report['result']
         code = _exit_code(result, allows=parsed_args.allow_untried)
@@ -134,3 +138,58 @@ def _stopped_by_sigterm() -> Iterator[None]:
         raise
     finally:
         signal.signal(signal.SIGTERM, earlier)
+
+
+class ReportFile:
+    """The file that gets the report; a device or a pipe is written to.
+
+    The file is replaced as a whole: a reader never sees half.
+    """
+
+    def __init__(self, path: str) -> None:
+        """Find the file.
+
+        :raises errors.ConfigError: it cannot be written
+        """
+        self._given = path
+        # A symbolic link stays; the file that it names is replaced.
+        self._path = pathlib.Path(os.path.realpath(path))
+        try:
+            is_folder = self._path.is_dir()
+            if self._is_replaced:
+                tempfile.TemporaryFile(dir=self._path.parent).close()
+        except OSError as exc:
+            raise self._unwritable(exc.strerror) from exc
+        if is_folder:
+            raise self._unwritable('it is a folder')
+
+    def write(self, report: dict[str, Any]) -> None:
+        """Write the report.
+
+        :raises errors.ConfigError: it cannot be written
+        """
+        text = json.dumps(report, indent=2, ensure_ascii=False)
+        try:
+            if self._is_replaced:
+                self._replace(f'{text}\n')
+            else:
+                self._path.write_text(f'{text}\n', 'utf-8')
+        except OSError as exc:
+            raise self._unwritable(exc.strerror) from exc
+
+    @property
+    def _is_replaced(self) -> bool:
+        return self._path.is_file() or not self._path.exists()
+
+    def _replace(self, text: str) -> None:
+        beside = self._path.with_name(f'.{self._path.name}.{os.getpid()}')
+        try:
+            beside.write_text(text, 'utf-8')
+            beside.replace(self._path)
+        finally:
+            beside.unlink(missing_ok=True)
+
+    def _unwritable(self, why: str | None) -> errors.ConfigError:
+        return errors.ConfigError(
+            f'--json: {self._given} cannot be written: {why}'
+        )

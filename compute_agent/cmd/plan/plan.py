@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from report_client.plan import render
 
 from ... import errors
-from ...cycle.node import node_result
 from ...cycle.node.node_result import NodeResult
 from ..app import command, progress
-from ..wiring.agent import open_agent
-from . import masks, plan_view, pruning, saved
+from ..wiring.opening import open_agent
+from . import masks, plan_view, pruning, saved, waiting
 
 
 class Plan(command.Report):
@@ -22,12 +21,11 @@ class Plan(command.Report):
     --saved sums up what many hosts have saved of theirs.
 
     Exit code 0: nothing to do, 2: changes, 1: an error, or nodes that sync
-    would not finish, for example because of max_deletions.
+    would not finish, for example because of a limit.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the nodes, and the options of sync."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the nodes, and the options of sync."""
         command.add_nodes(
             parser,
             "Plan only these nodes, and none that left the driver's list.",
@@ -49,11 +47,8 @@ class Plan(command.Report):
             'printed on their hosts: a line for each change, with the number '
             'of its nodes. Nothing else is read.',
         )
-        return parser
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
+    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
         """Return each node's plan."""
         if parsed_args.saved:
             if parsed_args.nodes or parsed_args.prune or parsed_args.all:
@@ -74,14 +69,14 @@ class Plan(command.Report):
             self.say(line)
         for line in masks.unmatched(conf.compute_agent.masked_traits, results):
             self.say(line)
-        undone = [
-            r for r in results if r.status is not node_result.Status.DONE
-        ]
+        undone = [r for r in results if not r.is_settled]
         for line in plan_view.unplanned(undone, every=parsed_args.all):
             self.say(line)
         data = [_data(r) for r in results]
-        changes = any(r.plan and r.plan.operations for r in results)
+        changes = any(plan_view.plan(r).operations for r in results)
         text = plan_view.text(results, every=parsed_args.all)
+        held = '\n'.join(waiting.lines_of(results))
+        text = '\n\n'.join(filter(None, [text, held])) or None
         return data, text, 1 if undone else 2 if changes else 0
 
 
@@ -92,4 +87,6 @@ def _summed_up(paths: Sequence[str]) -> tuple[typing.Any, str, int]:
 
 
 def _data(result: NodeResult) -> dict[str, typing.Any]:
-    return render.data(plan_view.plan(result), result.node.called)
+    made = plan_view.plan(result)
+    planned = render.data(made, result.node.called, result.waits)
+    return planned | {'waiting': waiting.node_data([result])}

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from report_client.plan import render
 
+from ... import error_text
 from ...cycle.node.node_result import NodeResult
 from ...plan.plan import Plan
 from ...tree.node import Node
@@ -38,12 +39,15 @@ def text(results: Sequence[NodeResult], *, every: bool) -> str | None:
         shown = planned
     else:
         shown = [r for r in planned if r.notes or plan(r).says_anything()]
-    plans = [(r.node, render.text(plan(r), r.node.called)) for r in shown]
+    plans = [
+        (r.node, render.text(plan(r), r.node.called, r.waits)) for r in shown
+    ]
     texts = [each for _, each in plans]
     if len(plans) > MANY and not every:
         texts = _summed_up(plans)
     if len(results) > 1:
-        texts.append(render.total([plan(r) for r in planned], len(results)))
+        made = [(plan(r), r.waits) for r in planned]
+        texts.append(render.total(made, len(results)))
     return '\n\n'.join(texts) if texts else None
 
 
@@ -75,7 +79,11 @@ def plan(result: NodeResult) -> Plan:
     if made is not None and result.approved:
         said = [f'{line}; {_WHEN}' for line in result.approved]
         made = dataclasses.replace(made, notes=(*made.notes, *said))
-    if made is not None and '; '.join(made.faults) == result.reason:
+    if made is not None and result.reserves:
+        made = dataclasses.replace(
+            made, operations=(*result.reserves, *made.operations)
+        )
+    if made is not None and made.faults == result.lines():
         return made
     empty = Plan(
         node_uuid=result.node.uuid,
@@ -83,8 +91,7 @@ def plan(result: NodeResult) -> Plan:
         before={},
         notes=result.notes,
     )
-    faults = (result.reason,) if result.reason else ()
-    return dataclasses.replace(made or empty, faults=faults)
+    return dataclasses.replace(made or empty, faults=result.lines())
 
 
 def _summed_up(plans: Sequence[tuple[Node, str]]) -> list[str]:
@@ -109,12 +116,10 @@ def _group(group: Sequence[tuple[Node, str]]) -> str:
     (_, planned), *others = group
     if not others:
         return planned
-    named = ', '.join(node.called for node, _ in others[:_NAMED])
-    more = len(others) - _NAMED
-    rest = f' and {more} more' if more > 0 else ''
+    named = error_text.few([node.called for node, _ in others], _NAMED)
     return (
         f'{planned}\n  the same for {_counted([n for n, _ in others])}: '
-        f'{named}{rest} (--all prints each plan)'
+        f'{named} (--all prints each plan)'
     )
 
 

@@ -6,11 +6,13 @@ words, and reports the names that are removed from no provider.
 """
 
 import argparse
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from compute_agent.plan.operations.operations import Operation
 
-from ...cycle.node import node_result
+from ... import errors
 from ...cycle.node.node_result import NodeResult
 from ...ownership.policy import Prune
 from ...tree import node as node_module
@@ -44,6 +46,25 @@ def parse(parsed_args: argparse.Namespace) -> Prune:
     return Prune.parse(parsed_args.prune, parsed_args.node)
 
 
+def for_a_daemon(parsed_args: argparse.Namespace) -> dict[str, Any]:
+    """Return the fields of a request, so that a daemon prunes the same.
+
+    :raises errors.ConfigError: see ``parse``; or it is about several nodes
+    """
+    prune, nodes = parse(parsed_args), parsed_args.nodes
+    if prune.node is None and prune.names and nodes:
+        if len(nodes) > 1:
+            raise errors.ConfigError(
+                'a daemon runs a cycle of all its nodes, and prunes all of '
+                'them or one: give --node NODE in place of the nodes'
+            )
+        prune = dataclasses.replace(prune, node=nodes[0])
+    return {
+        'prune': tuple(sorted(prune.names)),
+        'prune_node': prune.node or '',
+    }
+
+
 def check_node(prune: Prune, nodes: Callable[[], Iterable[Node]]) -> None:
     """Check that the driver has the node that --node names.
 
@@ -65,7 +86,7 @@ def unmet(prune: Prune, results: Iterable[NodeResult]) -> list[str]:
         for operation in (*result.applied, *_planned(result))
         for name in getattr(operation, 'removed', ())
     }
-    undone = sum(r.status is not node_result.Status.DONE for r in selected)
+    undone = sum(not r.is_settled for r in selected)
     why = (
         f'{undone} of {len(selected)} nodes are not done'
         if undone

@@ -12,10 +12,18 @@ from report_client.plan import render
 
 from ...cycle.node import node_result
 from ...cycle.node.node_result import NodeResult
+from . import waiting
 
 
 def text(results: Sequence[NodeResult]) -> str:
-    """Return a line for each node; of several, only for those with news."""
+    """Return the results of a cycle, and the list of what waits.
+
+    Each node has a line; of several, only those with news.
+    """
+    return '\n'.join([_results(results), *waiting.lines_of(results)])
+
+
+def _results(results: Sequence[NodeResult]) -> str:
     if len(results) <= 1:
         return _node(results[0]) if results else 'no nodes'
     news = [r for r in results if r.applied or r.reason or r.notes]
@@ -47,4 +55,5 @@ def data(result: NodeResult) -> dict[str, typing.Any]:
         'reason': result.reason,
         'operations': [render.operation_data(op) for op in result.applied],
         'notes': list(result.notes),
+        'waiting': waiting.node_data([result]),
     }

@@ -13,8 +13,10 @@ import pathlib
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 
-from ... import error_text, errors
+from ... import error_text, errors, file_trust
 from . import plan_view
+
+LARGEST = 16_000_000  # bytes of a file
 
 _NAMED = 3  # nodes of a change that are named
 # One node's plan, as ``report_client/plan/render.py`` gives it.
@@ -95,7 +97,9 @@ def summary(plans: Sequence[Plan]) -> Summary:
     ordered = sorted(found.items(), key=lambda each: (-len(each[1]), each[0]))
     return Summary(
         plans=len(plans),
-        changing=sum(bool(p['operations']) for p in plans),
+        changing=sum(
+            any(not op.get('waits') for op in p['operations']) for p in plans
+        ),
         idle=sum(not p['operations'] and not p['faults'] for p in plans),
         undone=sum(bool(p['faults']) for p in plans),
         changes={change: sorted(nodes.values()) for change, nodes in ordered},
@@ -104,7 +108,7 @@ def summary(plans: Sequence[Plan]) -> Summary:
 
 def _read(path: pathlib.Path) -> list[Plan]:
     try:
-        said = json.loads(path.read_text('utf-8'))
+        said = json.loads(file_trust.read(str(path), LARGEST, named=True))
         if not isinstance(said, list):
             raise TypeError('no list')
         for plan in said:
@@ -132,25 +136,31 @@ def _read(path: pathlib.Path) -> list[Plan]:
 
 def _changes(plan: Plan) -> Iterator[str]:
     for operation in plan['operations']:
-        match operation['operation']:
-            case 'create_provider':
-                yield f'create {_subject(plan, operation)}'
-            case 'delete_provider':
-                yield f'delete {_subject(plan, operation)}'
-            case 'update_provider':
-                yield f'rename or move {_subject(plan, operation)}'
-            case 'set_traits' | 'set_aggregates':
-                yield from _names(plan, operation, 'on')
-            case 'set_inventories':
-                yield from _classes(plan, operation)
-            case 'reshape':
-                for part in operation['inventories']:
-                    yield from _classes(plan, part)
-                count = len(operation['consumers'])
-                moved = error_text.counted(count, 'consumer')
-                yield f'move the allocations of {moved}'
+        waits = ' (waits)' if operation.get('waits') else ''
+        for change in _of_operation(plan, operation):
+            yield f'{change}{waits}'
     for fault in plan['faults']:
         yield f'not done: {_pattern(plan, fault)}'
+
+
+def _of_operation(plan: Plan, operation: Plan) -> Iterator[str]:
+    match operation['operation']:
+        case 'create_provider':
+            yield f'create {_subject(plan, operation)}'
+        case 'delete_provider':
+            yield f'delete {_subject(plan, operation)}'
+        case 'update_provider':
+            yield f'rename or move {_subject(plan, operation)}'
+        case 'set_traits' | 'set_aggregates':
+            yield from _names(plan, operation, 'on')
+        case 'set_inventories':
+            yield from _classes(plan, operation)
+        case 'reshape':
+            for part in operation['inventories']:
+                yield from _classes(plan, part)
+            count = len(operation['consumers'])
+            moved = error_text.counted(count, 'consumer')
+            yield f'move the allocations of {moved}'
 
 
 def _names(plan: Plan, part: Plan, where: str) -> Iterator[str]:

@@ -30,9 +30,8 @@ class ProviderList(listing.Listing):
 
     COLUMNS = ('Name', 'UUID', 'Generation', 'Parent', 'Root')
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the conditions."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the conditions."""
         parser.add_argument(
             '--required',
             action='append',
@@ -66,11 +65,8 @@ class ProviderList(listing.Listing):
         parser.add_argument('--name', help='List the provider of this name.')
         parser.add_argument('--uuid', help='List the provider of this uuid.')
         group_options.refuse(parser, 'compute-agent candidates')
-        return parser
 
-    def rows(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[listing.Rows, str | None, int]:
+    def rows(self, parsed_args: argparse.Namespace) -> listing.Listed:
         """Return one row for each provider."""
         query = provider_query.ProviderQuery(
             traits=trait_query.TraitQuery.parse(parsed_args.required),
@@ -101,15 +97,11 @@ class ProviderShow(command.Report):
     changed in between. "allocations" is the number of consumers.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the provider."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the provider."""
         provider_change.add_provider(parser)
-        return parser
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
+    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
         """Return the provider."""
         service = provider_change.providers(self)
         provider = service.find(parsed_args.provider)
@@ -124,10 +116,8 @@ class ProviderCreate(bulk.BulkReport):
 
     _service: providers_api.Providers
 
-    def add_item(
-        self, parser: argparse.ArgumentParser
-    ) -> argparse.ArgumentParser:
-        """Return the parser with the provider."""
+    def add_item(self, parser: argparse.ArgumentParser) -> None:
+        """Add the provider."""
         parser.add_argument(
             'name',
             metavar='NAME',
@@ -149,7 +139,6 @@ class ProviderCreate(bulk.BulkReport):
             metavar='UUID',
             help='An aggregate that the provider joins. May be repeated.',
         )
-        return parser
 
     def check(self, parsed_args: argparse.Namespace) -> None:
         """Refuse names and uuids that no provider can have."""
@@ -158,9 +147,7 @@ class ProviderCreate(bulk.BulkReport):
         if parsed_args.uuid is not None:
             names.check_uuid(parsed_args.uuid, 'provider')
 
-    def prepare(
-        self, items: Sequence[argparse.Namespace]
-    ) -> Sequence[errors.AgentError | None]:
+    def prepare(self, items: Sequence[argparse.Namespace]) -> bulk.Mistakes:
         """Find names that are taken, and parents that do not exist.
 
         The parent may be the provider of an earlier line.
@@ -208,9 +195,7 @@ class ProviderDelete(provider_change.ProviderItem):
     them.
     """
 
-    def prepare(
-        self, items: Sequence[argparse.Namespace]
-    ) -> Sequence[errors.AgentError | None]:
+    def prepare(self, items: Sequence[argparse.Namespace]) -> bulk.Mistakes:
         """Find the providers; each may be given once."""
         mistakes = list(super().prepare(items))
         first: dict[str, int] = {}
@@ -243,7 +228,7 @@ def _mistakes(
     items: Sequence[argparse.Namespace],
     found: Mapping[str, providers_api.Found],
     parents: Mapping[str, providers_api.Found],
-) -> Sequence[errors.AgentError | None]:
+) -> bulk.Mistakes:
     """Return for each new provider why it cannot be created, or None.
 
     :param found: the new names and uuids → the provider that has one, or why

@@ -21,7 +21,8 @@ from ...ownership import adoption
 from ...state.database import lock
 from ..app import command, confirm
 from ..wiring import agent_settings, named_providers
-from ..wiring.agent import Agent, open_agent
+from ..wiring.agent import Agent
+from ..wiring.opening import open_agent
 from . import nova_roots, provider_change
 
 
@@ -47,9 +48,8 @@ class ProviderAdopt(command.Report):
     that uuid. The command shows what it will do, and asks.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the provider."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the provider."""
         provider_change.add_provider(parser)
         parser.add_argument(
             '--subtree',
@@ -63,15 +63,12 @@ class ProviderAdopt(command.Report):
             'belongs to, by name or uuid (default: the only node).',
         )
         confirm.add_option(parser)
-        return parser
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
+    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
         """Adopt the provider; return what was adopted."""
         conf = self.conf()
         with (
-            lock.hold(agent_settings.state_path(conf)),
+            lock.hold_as_owner(agent_settings.state_path(conf)),
             open_agent(conf, read_only=False, by=self.actor) as agent,
         ):
             service = named_providers.providers_of(conf)
@@ -129,6 +126,7 @@ def _of_host(agent: Agent, host: host_adoption.HostAdoption) -> _Proposal:
         copies = ', '.join(
             str(path) for path in host.apply(agent.state.handover)
         )
+        agent.state.records.take_over([uuid])
         return (
             f'this host is now {adoption.title(host.provider)}; its replaced '
             f'uuid is kept in {copies}'
@@ -139,7 +137,7 @@ def _of_host(agent: Agent, host: host_adoption.HostAdoption) -> _Proposal:
             f'this host, {node}, takes the uuid of provider {uuid}',
             f'  {compute_id.FILE_NAME} in {host.directories[0]}, or where nova wrote it: {node.uuid} becomes {uuid}; a copy of the old file is kept',
             f'  the record of {node.uuid} is dropped',
-            '  the provider keeps its contents; this agent reports it now',
+            '  the next cycle makes the provider what the driver describes',
         ],
         data=_data(host.provider, [uuid], node.uuid),
         apply=apply,

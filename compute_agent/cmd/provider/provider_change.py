@@ -18,6 +18,7 @@ from report_client.plan import render
 from ... import errors
 from ...plan.history_entry import Entry
 from ...plan.operations import operations
+from ...tree import names as tree_names
 from ..app import bulk, command
 from ..wiring import host_history, named_providers
 
@@ -36,16 +37,11 @@ class ProviderItem(bulk.BulkReport):
 
     _service: providers_api.Providers
 
-    def add_item(
-        self, parser: argparse.ArgumentParser
-    ) -> argparse.ArgumentParser:
-        """Return the parser with the provider."""
+    def add_item(self, parser: argparse.ArgumentParser) -> None:
+        """Add the provider."""
         add_provider(parser, lines=True)
-        return parser
 
-    def prepare(
-        self, items: Sequence[argparse.Namespace]
-    ) -> Sequence[errors.AgentError | None]:
+    def prepare(self, items: Sequence[argparse.Namespace]) -> bulk.Mistakes:
         """Find the providers of the items, and names that do not exist."""
         self._service = providers(self)
         found = self._service.find_all({item.provider for item in items})
@@ -56,13 +52,11 @@ class ProviderItem(bulk.BulkReport):
             mistakes.append(item.found if missing else None)
         if len(items) == 1 or any(mistakes):
             return mistakes
-        return self.unknown_names(self._service, items)
+        return self.unknown_names(items)
 
     def unknown_names(
-        self,
-        service: providers_api.Providers,  # noqa: ARG002
-        items: Sequence[argparse.Namespace],
-    ) -> Sequence[errors.AgentError | None]:
+        self, items: Sequence[argparse.Namespace]
+    ) -> bulk.Mistakes:
         """Return for each of several items the names that do not exist."""
         return [None] * len(items)
 
@@ -70,11 +64,9 @@ class ProviderItem(bulk.BulkReport):
 class ProviderChange(ProviderItem):
     """A command that changes the contents of a provider."""
 
-    def add_item(
-        self, parser: argparse.ArgumentParser
-    ) -> argparse.ArgumentParser:
-        """Return the parser with the provider and its generation."""
-        parser = super().add_item(parser)
+    def add_item(self, parser: argparse.ArgumentParser) -> None:
+        """Add the provider and its generation."""
+        super().add_item(parser)
         parser.add_argument(
             '--generation',
             metavar='N',
@@ -83,7 +75,6 @@ class ProviderChange(ProviderItem):
             'another writer at the same time is kept, and the command tries '
             'again.',
         )
-        return parser
 
     def check(self, parsed_args: argparse.Namespace) -> None:
         """Refuse wrong arguments before any request is sent."""
@@ -91,7 +82,12 @@ class ProviderChange(ProviderItem):
 
     def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
         """Change the provider; return the operation that did it."""
-        done = self.change(self._service, parsed_args.found, parsed_args)
+        try:
+            done = self.change(parsed_args)
+        except placement_errors.DoesNotExist as exc:
+            raise placement_errors.DoesNotExist(
+                f'{exc}{create_hint(exc.missing)}'
+            ) from exc
         if done.is_change:
             entries = render.history_entries(done.operation)
             tell(self, parsed_args.found, entries)
@@ -102,12 +98,7 @@ class ProviderChange(ProviderItem):
         )
 
     @abc.abstractmethod
-    def change(
-        self,
-        service: providers_api.Providers,
-        provider: codec.ListedProvider,
-        parsed_args: argparse.Namespace,
-    ) -> Done:
+    def change(self, parsed_args: argparse.Namespace) -> Done:
         """Change the provider; return the operation that did it."""
 
     def notes(
@@ -139,8 +130,18 @@ def unknown(
     return placement_errors.DoesNotExist(
         f'placement knows no {kind.noun if one else kind.plural} '
         f'{", ".join(impossible)}{missing[impossible[0]] if one else ""}'
-        f'{trait_names.create_hint(impossible)}'
+        f'{create_hint(impossible)}'
     )
+
+
+def create_hint(missing: Sequence[str]) -> str:
+    """Return the end of a message: the names that --create would create."""
+    custom = [name for name in missing if tree_names.is_custom(name)]
+    if not custom:
+        return ''
+    if len(custom) < len(missing):
+        return f'; --create creates {", ".join(custom)}'
+    return f'; --create creates {"it" if len(custom) == 1 else "them"}'
 
 
 def tell(

@@ -19,7 +19,7 @@ from report_client.http.messages import codec
 from ... import error_text, errors
 from ...tree import inventory, names
 from ...tree.assertion import Kind
-from ..app import command, listing
+from ..app import bulk, command, listing
 from . import provider_change
 
 # The names of a kind as arguments: the word in the usage, and the help.
@@ -30,6 +30,12 @@ _ARGUMENTS = {
         'The uuid of an aggregate; placement has no names for them.',
     ),
     Kind.INVENTORY: ('RC', 'The name of a resource class.'),
+}
+# The key of a kind in the bodies of placement's API.
+_KEYS = {
+    Kind.TRAIT: 'traits',
+    Kind.AGGREGATE: 'aggregates',
+    Kind.INVENTORY: 'inventories',
 }
 _OPTIONS = {
     'total': 'The amount, in units of the class; required for a new class.',
@@ -48,20 +54,30 @@ class _List(listing.Listing):
 
     KIND: typing.ClassVar[Kind]
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the provider."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the provider."""
         provider_change.add_provider(parser)
-        return parser
 
-    def rows(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[listing.Rows, str | None, int]:
+    def rows(self, parsed_args: argparse.Namespace) -> listing.Listed:
         """Return the rows, and the generation as a note."""
         service = provider_change.providers(self)
         provider = service.find(parsed_args.provider)
-        generation, rows = self.contents(service, provider)
-        return rows, f'{provider} has generation {generation}', 0
+        self._generation, rows = self.contents(service, provider)
+        return rows, f'{provider} has generation {self._generation}', 0
+
+    def as_data(
+        self, rows: list[dict[str, typing.Any]]
+    ) -> dict[str, typing.Any]:
+        """Return the rows and the generation, as placement's API names them."""
+        found = (
+            rows
+            if self.KIND is Kind.INVENTORY
+            else [name for row in rows for name in row.values()]
+        )
+        return {
+            _KEYS[self.KIND]: found,
+            'resource_provider_generation': self._generation,
+        }
 
     def contents(
         self,
@@ -74,21 +90,21 @@ class _List(listing.Listing):
 
 
 class ProviderTraitList(_List):
-    """List the traits of a provider; stderr has its generation."""
+    """List the traits of a provider; stderr, JSON and YAML have its generation."""
 
     COLUMNS = ('Name',)
     KIND = Kind.TRAIT
 
 
 class ProviderAggregateList(_List):
-    """List the aggregates of a provider; stderr has its generation."""
+    """List the aggregates of a provider; stderr, JSON and YAML have its generation."""
 
     COLUMNS = ('UUID',)
     KIND = Kind.AGGREGATE
 
 
 class ProviderInventoryList(_List):
-    """List the inventories of a provider; stderr has its generation.
+    """List the inventories of a provider; stderr, JSON and YAML have its generation.
 
     "Used" is the allocated amount. The amount that can be allocated is
     (total - reserved) * allocation ratio.
@@ -140,11 +156,9 @@ class _Change(provider_change.ProviderChange):
         """True if the command has the option --create."""
         return self.CREATES and self.KIND.registry is not None
 
-    def add_item(
-        self, parser: argparse.ArgumentParser
-    ) -> argparse.ArgumentParser:
-        """Return the parser with the names, and the option to create them."""
-        parser = super().add_item(parser)
+    def add_item(self, parser: argparse.ArgumentParser) -> None:
+        """Add the names, and the option to create them."""
+        super().add_item(parser)
         self.add_words(parser)
         parser.set_defaults(create=False)
         if self.creates:
@@ -153,7 +167,7 @@ class _Change(provider_change.ProviderChange):
                 action='store_true',
                 help=f'Create custom {self.KIND.plural} that do not exist yet.',
             )
-        return command.take_words(parser, 'words')
+        command.take_words(parser, 'words')
 
     def add_words(self, parser: argparse.ArgumentParser) -> None:
         """Add the argument for the names."""
@@ -171,15 +185,13 @@ class _Change(provider_change.ProviderChange):
         return words
 
     def unknown_names(
-        self,
-        service: providers_api.Providers,
-        items: Sequence[argparse.Namespace],
-    ) -> Sequence[errors.AgentError | None]:
+        self, items: Sequence[argparse.Namespace]
+    ) -> bulk.Mistakes:
         """Return for each item the names that placement does not know."""
         if not self.creates:
-            return super().unknown_names(service, items)
+            return super().unknown_names(items)
         named = {name for item in items for name in self.given(item)}
-        missing = service.unknown(self.KIND, named)
+        missing = self._service.unknown(self.KIND, named)
         return [
             provider_change.unknown(
                 self.KIND, missing, self.given(item), create=item.create
@@ -191,15 +203,10 @@ class _Change(provider_change.ProviderChange):
 class _Add(_Change):
     """A command that adds names to a provider."""
 
-    def change(
-        self,
-        service: providers_api.Providers,
-        provider: codec.ListedProvider,
-        parsed_args: argparse.Namespace,
-    ) -> provider_change.Done:
+    def change(self, parsed_args: argparse.Namespace) -> provider_change.Done:
         """Add the names."""
-        return service.add(
-            provider,
+        return self._service.add(
+            parsed_args.found,
             self.KIND,
             parsed_args.words,
             create=parsed_args.create,
@@ -210,15 +217,10 @@ class _Add(_Change):
 class _Set(_Change):
     """A command that replaces all names of a provider."""
 
-    def change(
-        self,
-        service: providers_api.Providers,
-        provider: codec.ListedProvider,
-        parsed_args: argparse.Namespace,
-    ) -> provider_change.Done:
+    def change(self, parsed_args: argparse.Namespace) -> provider_change.Done:
         """Replace the names."""
-        return service.replace(
-            provider,
+        return self._service.replace(
+            parsed_args.found,
             self.KIND,
             parsed_args.words,
             create=parsed_args.create,
@@ -231,15 +233,10 @@ class _Remove(_Change):
 
     CREATES = False
 
-    def change(
-        self,
-        service: providers_api.Providers,
-        provider: codec.ListedProvider,
-        parsed_args: argparse.Namespace,
-    ) -> provider_change.Done:
+    def change(self, parsed_args: argparse.Namespace) -> provider_change.Done:
         """Remove the names."""
-        return service.remove(
-            provider,
+        return self._service.remove(
+            parsed_args.found,
             self.KIND,
             parsed_args.words,
             generation=parsed_args.generation,
@@ -281,15 +278,10 @@ class ProviderTraitSet(_Set):
 class ProviderTraitClear(provider_change.ProviderChange):
     """Remove all traits from a provider."""
 
-    def change(
-        self,
-        service: providers_api.Providers,
-        provider: codec.ListedProvider,
-        parsed_args: argparse.Namespace,
-    ) -> provider_change.Done:
+    def change(self, parsed_args: argparse.Namespace) -> provider_change.Done:
         """Remove every trait."""
-        return service.clear_traits(
-            provider, generation=parsed_args.generation
+        return self._service.clear_traits(
+            parsed_args.found, generation=parsed_args.generation
         )
 
 
@@ -358,15 +350,10 @@ class ProviderInventorySet(_Change):
         classes: Collection[str] = item.records
         return classes
 
-    def change(
-        self,
-        service: providers_api.Providers,
-        provider: codec.ListedProvider,
-        parsed_args: argparse.Namespace,
-    ) -> provider_change.Done:
+    def change(self, parsed_args: argparse.Namespace) -> provider_change.Done:
         """Set the fields."""
-        return service.set_inventory(
-            provider,
+        return self._service.set_inventory(
+            parsed_args.found,
             parsed_args.records,
             create=parsed_args.create,
             generation=parsed_args.generation,

@@ -5,7 +5,6 @@
 """
 
 import argparse
-import typing
 from collections.abc import Sequence
 
 from report_client.http.messages import codec
@@ -17,7 +16,7 @@ from ...state.database import lock
 from ...tree import names
 from ..app import command, confirm
 from ..wiring import agent_settings, named_providers
-from ..wiring.agent import open_agent
+from ..wiring.opening import open_agent
 from . import nova_roots, provider_change
 
 _CREATED = (
@@ -36,9 +35,8 @@ class ProviderRename(command.Report):
     another name. The command shows what it will do, and asks.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the provider and its new name."""
-        parser = super().get_parser(prog_name)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the provider and its new name."""
         provider_change.add_provider(parser)
         parser.add_argument(
             'name',
@@ -48,15 +46,12 @@ class ProviderRename(command.Report):
             'the node).',
         )
         confirm.add_option(parser)
-        return parser
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
+    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
         """Rename the provider; return its names."""
         conf = self.conf()
         with (
-            lock.hold(agent_settings.state_path(conf)),
+            lock.hold_as_owner(agent_settings.state_path(conf)),
             open_agent(conf, read_only=True) as agent,
         ):
             service = named_providers.providers_of(conf)

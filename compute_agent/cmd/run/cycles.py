@@ -13,8 +13,9 @@ from oslo_config import cfg
 
 from ... import errors
 from ...conf import default
-from ...cycle import schedule
 from ...cycle.node.node_result import NodeResult
+from ...cycle.values import schedule
+from ...ownership.policy import NO_PRUNE, Prune
 from ..app import configuration, plain_text, signals
 from ..wiring import agent_settings
 from ..wiring.agent import Agent
@@ -27,6 +28,7 @@ class Cycles:
 
     :param load_conf: reads the configuration into a new object; it finds the
         mistakes before the options in force change
+    :param logs: the options of the log, which nova's files do not set
     """
 
     def __init__(
@@ -35,8 +37,10 @@ class Cycles:
         load_conf: Callable[[], cfg.ConfigOpts],
         agent: Agent,
         requests: signals.DaemonSignals,
+        logs: cfg.ConfigOpts,
     ) -> None:
         self._conf = conf
+        self._logs = logs
         self._load_conf = load_conf
         self._agent = agent
         self._requests = requests
@@ -72,9 +76,13 @@ class Cycles:
         )
         self._requests.wait_before_first(seconds)
 
-    def sync(self) -> Sequence[NodeResult]:
-        """Run one cycle."""
-        return self._agent.tracker.sync()
+    def sync(self, prune: Prune = NO_PRUNE) -> Sequence[NodeResult]:
+        """Run one cycle.
+
+        :param prune: the names that a person ordered to prune in it
+        """
+        with self._agent.pruning(prune):
+            return self._agent.tracker.sync()
 
     def reload(self) -> None:
         """Read the files again, as SIGHUP requested it."""
@@ -95,10 +103,17 @@ class Cycles:
 
     def _mutate(self) -> None:
         """Take over the options that may change while the daemon runs."""
-        self._load_conf()
+        fresh = {*(self._load_conf().config_file or ())}
+        for path in sorted(fresh ^ {*(self._conf.config_file or ())}):
+            LOG.warning(
+                'the configuration file %s came or went: restart the daemon, '
+                'which reads the files that it read at its start',
+                path,
+            )
         with configuration.explained(self._conf):
             try:
                 self._conf.mutate_config_files()
+                self._logs.mutate_config_files()
             finally:  # oslo.log may have made handlers
                 plain_text.escape_logs()
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon's own entries of the history: start, stop and outages.
 
-It is one of the listeners of the cycles (``cycle_listeners.py``). The writes to
-placement come into the history with their outcome, not from here.
+``turns.py`` tells it of the cycles. The writes to placement come into the
+history with their outcome, not from here.
 
 The start and the stop are written in a thread of their own, which gets a short
 time only: the state database may be in use, or its disk may hang, and the
@@ -20,7 +20,6 @@ from ... import error_text
 from ...cycle.node.node_result import NodeResult
 from ...plan.history_entry import Entry, What
 from ...state.history.history import History
-from .cycle_listeners import CycleListeners
 
 LOG = logging.getLogger(__name__)
 
@@ -30,10 +29,13 @@ _ENDS = (What.STARTED, What.STOPPED)
 _KILLED = '; the daemon before it ended without a stop'
 
 
-def begin(history: History, listeners: CycleListeners) -> 'DaemonHistory':
-    """Add the start of a daemon; return what adds the rest."""
-    made = DaemonHistory(history)
-    listeners.add(made)
+def begin(history: History, may_write: Callable[[], bool]) -> 'DaemonHistory':
+    """Add the start of a daemon; return what adds the rest.
+
+    :param may_write: returns False for a standby, whose start is added when it
+        begins to report
+    """
+    made = DaemonHistory(history, may_write=may_write)
     if not _in_time(made.started):
         LOG.warning(
             'the history cannot be written for now: the state database does '
@@ -47,13 +49,18 @@ class DaemonHistory:
     """Adds the start, the stop and the outages of a daemon.
 
     :param clock: seconds since the epoch
+    :param may_write: returns False for a standby
     """
 
     def __init__(
-        self, history: History, clock: Callable[[], float] = time.time
+        self,
+        history: History,
+        clock: Callable[[], float] = time.time,
+        may_write: Callable[[], bool] = lambda: True,
     ) -> None:
         self._history = history
         self._clock = clock
+        self._may_write = may_write
         self._away_since: float | None = None
 
     def started(self) -> None:
@@ -92,12 +99,13 @@ class DaemonHistory:
         self._away(str(exc))
 
     def _away(self, why: str) -> None:
-        if self._away_since is None:
+        if self._away_since is None and self._may_write():
             self._away_since = self._clock()
             self._add(What.OUTAGE, why)
 
     def _add(self, what: What, text: str) -> None:
-        self._history.add([Entry(what=what, text=text)])
+        if self._may_write():
+            self._history.add([Entry(what=what, text=text)])
 
 
 def _in_time(write: Callable[[], None]) -> bool:

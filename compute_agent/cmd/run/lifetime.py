@@ -16,10 +16,10 @@ from oslo_config import cfg
 
 from ... import error_text
 from ...conf.default import DEFAULT_INTERVAL
+from ...cycle.node import node_result
 from ...cycle.node.node_result import NodeResult
 from ..app import signals
 from ..wiring import agent_settings, placement
-from . import nova_files
 from .cycle_listeners import CycleListeners
 from .report import Report
 from .service_manager import ServiceManager
@@ -53,7 +53,7 @@ class Lifetime:
         self._manager = ServiceManager(self.status, interval)
 
     def started(self) -> None:
-        """Log that the daemon starts, and which files it shares with nova.
+        """Log that the daemon starts.
 
         From now on SIGUSR2 makes it write a report.
         """
@@ -61,8 +61,6 @@ class Lifetime:
         if not self._conf.placement.embedded:
             account = placement.account(self._conf)
             LOG.info('placement is asked as %s', account)
-        for line in nova_files.lines(self._conf):
-            LOG.warning('%s', line)
         folder = agent_settings.state_path(self._conf)
         self._requests.report_with(Report(folder, self.status).request)
         self._manager.ready()
@@ -81,12 +79,22 @@ class Lifetime:
         """Tell the listeners of a cycle; the caller calls what it is given."""
         self.listeners.begin()
         try:
-            yield self.listeners.end
-        except Exception as exc:
+            yield self._end
+        except BaseException as exc:
             self.listeners.fail(exc)
             raise
         finally:
             self._manager.cycle_finished()
+
+    def _end(self, results: Sequence[NodeResult]) -> None:
+        """Tell of the end of a cycle; what it did not try is as it was."""
+        before = self.status.results
+        self.listeners.end(node_result.as_they_were(results, before))
+
+    def stand_by(self, holder: str, trouble: str) -> None:
+        """Tell of a turn of a standby; see ``DaemonStatus.stand_by``."""
+        self.status.stand_by(holder, trouble)
+        self._manager.cycle_finished()
 
     def stopping(self) -> None:
         """Tell systemd that the daemon ends."""

@@ -17,6 +17,7 @@ from oslo_config import cfg
 
 from compute_agent.plan.operations import operations
 
+from ... import forks
 from ...monitoring import current, server, textfile
 from ...monitoring.metrics import Metrics
 from ...monitoring.values import address, health
@@ -49,6 +50,11 @@ def monitored(
         metrics = _metrics(conf, agent, life, interval)
         stack.enter_context(SENT.watching(metrics.sent))
         stack.enter_context(CALLS.watching(metrics.called))
+        if agent.sharing is not None:
+            from ...fleet import shared_record  # noqa: PLC0415 (needs "fleet")
+
+            watched = shared_record.COMMITS.watching(metrics.committed)
+            stack.enter_context(watched)
         life.listeners.add(metrics)
         if group.metrics_bind:
             longest = _longest_cycle()
@@ -56,7 +62,9 @@ def monitored(
                 metrics.registry,
                 lambda: health.judge(life.status, interval(), longest),
             )
-            stack.callback(_serve(group.metrics_bind, answers).close)
+            serving = _serve(group.metrics_bind, answers)
+            stack.callback(serving.close)
+            stack.enter_context(forks.closed_in_child(serving.fileno()))
         if group.metrics_textfile:
             file = textfile.TextFile(
                 pathlib.Path(group.metrics_textfile),
@@ -80,6 +88,7 @@ def _metrics(
         interval=interval,
         names=conf.compute_agent.metrics_nodes,
         longest=_longest_cycle(),
+        lease=None if agent.sharing is None else agent.sharing.membership,
     )
     made = Metrics(life.status, now)
     made.identify(

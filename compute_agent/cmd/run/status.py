@@ -8,11 +8,11 @@ clock since boot, so a change of the date does not change them.
 """
 
 import dataclasses
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ... import error_text
-from ...cycle.node.node_result import NodeResult, Status
+from ...cycle.node import node_result
+from ...cycle.node.node_result import NodeResult
 from ..control import node_states
 from ..control.node_states import Moment
 
@@ -35,9 +35,13 @@ class FinishedCycle:
     results: Sequence[NodeResult]
     trouble: str
 
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """The number of nodes by status."""
+        return node_result.counts(self.results)
+
     def __str__(self) -> str:
-        count = Counter(result.status for result in self.results)
-        nodes = ', '.join(f'{count[one]} {one.value}' for one in Status)
+        nodes = node_result.counted(self.counts)
         began = error_text.moment(self.began)
         said = f'cycle at {began}: {nodes}; {self.seconds:.1f} s'
         return f'{said}; {self.trouble}' if self.trouble else said
@@ -48,7 +52,9 @@ class DaemonStatus:
 
     :param clock: returns the present moment
     :ivar last: the last cycle that finished
-    :ivar results: of each node, in the last cycle that had any
+    :ivar results: of each node, in the last cycle that came to its end
+    :ivar role: ``holder`` or ``standby`` of a share; empty without a share
+    :ivar standby: a line about the agent that reports, if this one stands by
     """
 
     def __init__(self, clock: Callable[[], Moment] = node_states.now) -> None:
@@ -58,6 +64,20 @@ class DaemonStatus:
         self._good: Moment | None = None
         self.last: FinishedCycle | None = None
         self.results: Sequence[NodeResult] = ()
+        self.role = self.standby = ''
+
+    def hold(self) -> None:
+        """Note that this agent reports its share."""
+        self.role, self.standby = 'holder', ''
+
+    def stand_by(self, holder: str, trouble: str) -> None:
+        """Note a turn of a standby.
+
+        :param holder: a line about the agent that reports
+        :param trouble: why this one could not report; empty if it could
+        """
+        self.role, self.standby, self.results = 'standby', holder, ()
+        self._finish((), trouble)
 
     # --- dates, in seconds since the epoch --------------------------------------
 
@@ -106,6 +126,7 @@ class DaemonStatus:
     def end(self, results: Sequence[NodeResult]) -> None:
         """Note that the cycle finished with these results."""
         away = next((r.reason for r in results if r.outage), '')
+        self.results = results
         self._finish(results, away)
 
     def fail(self, exc: BaseException) -> None:
@@ -115,6 +136,8 @@ class DaemonStatus:
     def __str__(self) -> str:
         if self.last is None:
             return 'no cycle has finished yet'
+        if self.standby and not self.last.trouble:
+            return f'stands by: {self.standby}'
         if not self.last.trouble:
             return str(self.last)
         good = (
@@ -134,7 +157,6 @@ class DaemonStatus:
             results=results,
             trouble=trouble,
         )
-        self.results = results or self.results
         if not trouble:
             self._good = now
         self._running = None

@@ -39,10 +39,15 @@ class Settings:
     :ivar limits: the largest removals of a cycle; None for no limit
     :ivar masked_traits: traits that are never reported, with ``*`` and ``?``
     :ivar takes_over: True to allow the first write to other writers' providers
+    :ivar is_confirmed: True if a person allowed whatever waits
     :ivar recreate_roots: False to leave the roots gone that others deleted
     :ivar prune: names to remove although the agent did not record them
     :ivar mode: the agent's part for its nodes; None if the operator did not
         say it
+    :ivar share: the name of the agent's share; empty for the one that follows
+        from the drivers
+    :ivar marks_nodes: True to put the agent's mark on the roots of its nodes,
+        if there may be several
     :ivar drivers: the value of ``[DEFAULT] compute_driver``
     """
 
@@ -60,9 +65,12 @@ class Settings:
     )
     masked_traits: Collection[str] = ()
     takes_over: bool = False
+    is_confirmed: bool = False
     recreate_roots: bool = True
     prune: Prune = NO_PRUNE
     mode: policy.Mode | None = None
+    share: str = ''
+    marks_nodes: bool = True
     drivers: Sequence[str] = ()
 
     @property
@@ -80,6 +88,7 @@ class Settings:
         masks = policy.Orders(
             masked=self.masked_traits,
             takes_over=self.takes_over,
+            is_confirmed=self.is_confirmed,
             recreates_roots=self.recreate_roots,
         )
         if not self.prune.names:
@@ -131,9 +140,12 @@ def from_conf(
         limits=None if unlimited else _limits(conf),
         masked_traits=tuple(conf.compute_agent.masked_traits),
         takes_over=unlimited or conf.compute_agent.adopt_existing_roots,
+        is_confirmed=unlimited,
         recreate_roots=conf.compute_agent.recreate_roots,
         prune=prune,
         mode=mode(conf),
+        share=conf.compute_agent.share or '',
+        marks_nodes=conf.compute_agent.mark_nodes,
         drivers=tuple(conf.compute_driver),
         identity_directories=identity_directories(conf),
     )
@@ -185,17 +197,19 @@ def provider_config_location(conf: cfg.ConfigOpts) -> tuple[str, bool]:
 
 
 def _limits(conf: cfg.ConfigOpts) -> blast_radius.Limits:
-    return blast_radius.Limits(
-        deletions=conf.compute_agent.max_deletions,
-        percent=conf.compute_agent.max_removed_percent,
-        capacity_percent=conf.compute_agent.max_capacity_loss_percent,
-    )
+    return blast_radius.Limits(percent=conf.compute_agent.max_removed_percent)
 
 
 def _config_directories(conf: cfg.ConfigOpts) -> list[pathlib.Path]:
-    """Return the directories of the configuration files."""
-    files = conf.config_file or []
-    return sorted({pathlib.Path(f).absolute().parent for f in files})
+    """Return the directories of the configuration files.
+
+    A link of the agent's may lead to nova's file, beside which nova looks.
+    """
+    files = [pathlib.Path(f) for f in conf.config_file or []]
+    return sorted(
+        {f.absolute().parent for f in files}
+        | {f.resolve().parent for f in files}
+    )
 
 
 def _ratios(conf: cfg.ConfigOpts) -> Ratios:

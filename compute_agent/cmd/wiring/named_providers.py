@@ -19,14 +19,13 @@ from report_client.http import placement
 from report_client.http.messages import codec
 
 from ... import errors
-from ...state.state import State
 from ...tree import names
 from ...tree import node as node_module
 from ...virt.driver import ComputeDriver
 from ...virt.drivers import NamedDriver
 from ..app import configuration
-from . import agent_settings
 from . import placement as placement_wiring
+from .opening import state_copy
 
 
 class NamedProviders(providers.Providers):
@@ -115,11 +114,10 @@ class NamedProviders(providers.Providers):
     @functools.cached_property
     def _recorded(self) -> list[node_module.Node]:
         """The nodes in the state of this host; none if it cannot be read."""
-        directory = agent_settings.state_path(self._conf)
         try:
-            with contextlib.closing(State.open_copy(directory)) as state:
+            with state_copy(self._conf) as state:
                 return state.nodes.all()
-        except errors.ConfigError:
+        except errors.AgentError:
             return []
 
     @functools.cached_property

@@ -5,10 +5,11 @@ Part of the composition root. It sends no request. ``agent.py`` and the
 commands that need only placement get its API from here.
 """
 
+import contextlib
 import logging
 import time
 import typing
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import requests
 from keystoneauth1 import adapter, loading, session, token_endpoint
@@ -23,6 +24,7 @@ from ...dev import embedded_placement as embedded
 from ...transport import (
     bounded_adapter,
     clouds,
+    deadline,
     protection,
     rate_limit,
     session_options,
@@ -48,16 +50,19 @@ _TLS = ('tls_ciphers', 'tls_min_version')
 
 
 def placement_service(
-    conf: cfg.ConfigOpts, wait: rate_limit.Wait | None = None
+    conf: cfg.ConfigOpts,
+    wait: rate_limit.Wait | None = None,
+    fence: Callable[[], float] | None = None,
 ) -> placement.Placement:
     """Return placement's API as configured; it sends no request yet.
 
     :param wait: waits until a throttled request may be sent; by default, only
         SIGINT ends the wait early
+    :param fence: as for ``placement.Placement``
     :raises errors.ConfigError: an option of ``[placement]`` is wrong
     """
     found = connection(conf, wait)
-    return placement.Placement(found, access(conf, found))
+    return placement.Placement(found, access(conf, found), fence)
 
 
 def connection(
@@ -92,21 +97,50 @@ def embedded_placement(conf: cfg.ConfigOpts) -> embedded.EmbeddedPlacement:
     )
 
 
+@contextlib.contextmanager
+def embedded_if_asked(conf: cfg.ConfigOpts) -> Iterator[None]:
+    """Serve the embedded placement, if the configuration asks for it.
+
+    If another process, such as "placement serve", serves that of the same
+    state directory, it is used.
+
+    :raises errors.ConfigError: it cannot be served
+    """
+    with contextlib.ExitStack() as stack:
+        if not conf.placement.embedded:
+            pass
+        elif _is_served(conf):
+            LOG.info('%s runs already, and is used', where(conf))
+        else:
+            stack.enter_context(embedded_placement(conf))
+        yield
+
+
+def _is_served(conf: cfg.ConfigOpts) -> bool:
+    """Return True if the embedded placement of this state directory runs."""
+    try:
+        placement_service(conf).get('/')
+    except errors.AgentError as exc:
+        LOG.debug('no embedded placement runs: %s', exc)
+        return False
+    return True
+
+
 def where(conf: cfg.ConfigOpts) -> str:
     """Return the name of this placement for messages."""
     if conf.placement.embedded:
         return f'the embedded placement at {_embedded_url(conf)}'
     group = conf.placement
     url = group.endpoint_override or _plugin_option(conf, 'endpoint')
-    return f'placement at {error_text.as_line(url)}' if url else 'placement'
+    return f'placement at {error_text.address(url)}' if url else 'placement'
 
 
 def found_at(conf: cfg.ConfigOpts) -> str:
     """Return where the agent finds this placement: an address or a catalog."""
     auth_url = _plugin_option(conf, 'auth_url')
     if where(conf) == 'placement' and auth_url:
-        masked = error_text.address(auth_url)
-        return f'placement in the catalog of keystone at {masked}'
+        shown = error_text.address(auth_url)
+        return f'placement in the catalog of keystone at {shown}'
     return where(conf)
 
 
@@ -173,6 +207,9 @@ def _widen(
     group, workers = conf.placement, conf.compute.update_resources_max_workers
     wide = bounded_adapter.BoundedAdapter(
         seconds=conf.compute_agent.request_deadline,
+        check_opened=embedded_placement(conf).check
+        if group.embedded
+        else deadline.accept,
         pool_maxsize=max(CONNECTIONS, workers),
         **{name: group[name] for name in _TLS if name in group},
     )
@@ -212,7 +249,22 @@ def access(conf: cfg.ConfigOpts, found: adapter.Adapter) -> Access:
         account=clouds.account_of(conf, GROUP),
         user=session_options.user(conf, GROUP),
         roles=lambda: roles(found),
+        regions=lambda: regions(found),
+        region=found.region_name or '',
     )
+
+
+def regions(found: adapter.Adapter) -> Sequence[str]:
+    """Return the regions of the catalog with placement; empty if unknown."""
+    auth: typing.Any = found.session.auth  # not every plugin has a catalog
+    try:
+        catalog = auth.get_access(found.session).service_catalog
+        listed = catalog.get_endpoints_data(service_type=found.service_type)
+        every = {one.region_name for of in listed.values() for one in of}
+    except Exception as exc:  # noqa: BLE001 (only for a message)
+        LOG.debug('the catalog is unknown: %r', exc)
+        return ()
+    return sorted(error_text.printable(name) for name in every if name)
 
 
 def roles(found: adapter.Adapter) -> Sequence[str]:

@@ -8,7 +8,7 @@ a parameter.
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from ...limits import blast_radius
 from ...state.nodes import KnownNode
@@ -18,28 +18,49 @@ _TICK = 0.001  # seconds between two batches, at least
 
 
 def newly_left(
-    missing: Mapping[str, KnownNode], listed: int, now: float
+    known: Mapping[str, KnownNode], listed: Collection[str], now: float
 ) -> dict[str, KnownNode]:
     """Return the nodes that left in this cycle, with when and of how many.
 
-    :param missing: all nodes that are not listed, with their last answers
-    :param listed: the number of nodes that are listed
+    If no node that was known is in the list, the number is negative: the list
+    may be that of another service, so its nodes do not count.
+
+    :param known: all nodes that were listed before, with their last answers
+    :param listed: the nodes that are listed
     :param now: seconds since the epoch
     """
+    missing = {u: node for u, node in known.items() if u not in listed}
     new = {
         uuid: node
         for uuid, node in missing.items()
         if node.left_at is None and node.answer is not virt.Existence.YES
     }
+    if not new:
+        return {}
     earlier = (n.left_at for n in missing.values() if n.left_at is not None)
     # Each batch has a time of its own, and a later one a later time, also if
     # the clock is set back.
     left_at = max(now, max(earlier, default=0.0) + _TICK)
+    stays = len(missing) < len(known)
+    left_of = len(listed) + len(new) if stays else -len(new)
     return {
-        uuid: dataclasses.replace(
-            node, left_at=left_at, left_of=listed + len(new)
-        )
+        uuid: dataclasses.replace(node, left_at=left_at, left_of=left_of)
         for uuid, node in new.items()
+    }
+
+
+def partly_back(
+    known: Mapping[str, KnownNode], listed: Collection[str]
+) -> dict[str, KnownNode]:
+    """Return the nodes of batches without which the list was another one.
+
+    A node of the batch is listed again, so it is the right service.
+    """
+    times = {known[u].left_at for u in listed if u in known}
+    return {
+        uuid: dataclasses.replace(node, left_of=abs(node.left_of))
+        for uuid, node in known.items()
+        if node.left_of < 0 and uuid not in listed and node.left_at in times
     }
 
 
@@ -51,13 +72,9 @@ def batches(missing: Mapping[str, KnownNode]) -> dict[str, blast_radius.Batch]:
             key = node.left_at, node.left_of
             together.setdefault(key, set()).add(uuid)
     found: dict[str, blast_radius.Batch] = {}
-    for (left_at, of), uuids in together.items():
-        answers = [missing[uuid].answer for uuid in uuids]
+    for (_, of), uuids in together.items():
         batch = blast_radius.Batch(
-            left_at=left_at,
-            nodes=frozenset(uuids),
-            unasked=sum(answer is not virt.Existence.NO for answer in answers),
-            agent_nodes=of,
+            nodes=frozenset(uuids), agent_nodes=abs(of), is_all=of < 0
         )
         found |= dict.fromkeys(uuids, batch)
     return found

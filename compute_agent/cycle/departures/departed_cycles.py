@@ -54,6 +54,7 @@ class DepartedCycles:
         self._departures = departures
         self._planner = planner
         self._invalidate = invalidate
+        self._notes: dict[str, str] = {}  # of nodes that still exist
 
     def begin(
         self,
@@ -68,14 +69,9 @@ class DepartedCycles:
             that nothing changed since
         """
         departed = self._departures.since(nodes)
-        results: list[NodeResult] = [
-            NodeResult(
-                node=node, status=Status.DONE, notes=(departed_nodes.MOVED,)
-            )
-            for node in departed.moved
-        ]
+        results = self._of_moved(departed, nodes)
         results += [
-            node_result.ended(node, Status.WAITING, why)
+            node_result.ended(node, Status.LEFT, why)
             for node, why in departed.unknown
         ]
         found = self._observed(
@@ -96,6 +92,36 @@ class DepartedCycles:
             # Nothing of these is ever deleted, so they cost no more requests.
             self._departures.forget(c.node for c in cycles if c.is_finished())
         return Begun(others=results, cycles=cycles, batches=departed.batches)
+
+    def _of_moved(
+        self, departed: departed_nodes.Departed, nodes: Sequence[Node]
+    ) -> list[NodeResult]:
+        """Return the results of nodes that still exist; forget deleted ones.
+
+        A node whose name is listed with another uuid did not move: its root
+        was deleted, and nova-compute, for example, made it anew. Placement is
+        asked in the cycles in which the driver is.
+        """
+        uuids = {node.name: node.uuid for node in nodes}
+        asked = [n for n in departed.moved if n.uuid in departed.asked]
+        seen = self._observed([node for node in asked if node.name in uuids])
+        last, self._notes, results = self._notes, {}, []
+        for node in departed.moved:
+            note, found = departed_nodes.MOVED, seen.get(node.uuid)
+            if node not in asked:
+                note = last.get(node.uuid, note)
+            if isinstance(found, Observation):
+                if node.uuid not in found.providers:
+                    self._departures.forget([node])
+                    continue
+                note = departed_nodes.RENUMBERED.format(
+                    name=node.name, new=uuids[node.name], old=node.uuid
+                )
+            self._notes[node.uuid] = note
+            results.append(
+                NodeResult(node=node, status=Status.LEFT, notes=(note,))
+            )
+        return results
 
     def _pass_on(
         self,

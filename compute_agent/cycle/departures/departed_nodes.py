@@ -16,42 +16,27 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from typing import Protocol
 
 from ... import errors
 from ...limits import blast_radius
 from ...ownership import leaving
-from ...state.nodes import KnownNode
+from ...state.nodes import KnownNode, Nodes
+from ...state.records import Records
 from ...tree import provider
 from ...tree.node import Node
 from ...virt import driver as virt
 from ...virt import drivers
-from .. import node_list, report_client
+from .. import node_list
 from . import batches, questions
 
 MOVED = (
     "left this driver's list but exists: another agent reports it now, or the "
     'options that choose nodes changed; nothing of it is removed'
 )
-
-
-class Nodes(Protocol):
-    """The nodes that each driver reported; see ``state/nodes.py``."""
-
-    def of_drivers(self, drivers: Collection[str]) -> Mapping[str, KnownNode]:
-        """Return the nodes of any of these drivers, by uuid."""
-
-    def unrecorded(self) -> Mapping[str, str]:
-        """Return nodes with providers but without a record: uuid to name."""
-
-    def drivers(self) -> Collection[str]:
-        """Return the drivers that reported a node."""
-
-    def keep(self, known: Mapping[str, KnownNode]) -> None:
-        """Record these nodes."""
-
-    def forget(self, uuids: Iterable[str]) -> None:
-        """Drop these nodes."""
+RENUMBERED = (
+    'its driver lists {name} with the uuid {new} now; the provider {old} stays '
+    'as it is: delete it if nothing else reports it'
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,15 +44,16 @@ class Departed:
     """The nodes that left the driver's list, sorted by the driver's answer.
 
     :ivar gone: the nodes that no longer exist
-    :ivar moved: the nodes that still exist, by the driver's answer in this
-        cycle
+    :ivar moved: the nodes that still exist, by the driver's last answer
     :ivar unknown: the nodes for which the driver cannot tell, and why
+    :ivar asked: the uuids of the nodes about which the driver was asked
     :ivar batches: for each node that is gone, the nodes that left with it
     """
 
     gone: Sequence[Node] = ()
     moved: Sequence[Node] = ()
     unknown: Sequence[tuple[Node, str]] = ()
+    asked: Collection[str] = ()
     batches: Mapping[str, blast_radius.Batch] = dataclasses.field(
         default_factory=dict
     )
@@ -85,7 +71,7 @@ class Departures:
         self,
         every: drivers.Drivers,
         listed: node_list.NodeList,
-        records: report_client.Records,
+        records: Records,
         nodes: Nodes,
         *,
         clock: Callable[[], float],
@@ -114,7 +100,14 @@ class Departures:
             for node in nodes
         }
         changed = {u: n for u, n in present.items() if known.get(u) != n}
-        self._keep({**changed, **self._unrecorded(present)})
+        self._keep(
+            {
+                **changed,
+                **batches.newly_left(known, present, self._clock()),
+                **batches.partly_back(known, present),
+                **self._unrecorded(present),
+            }
+        )
 
     def gone(self, nodes: Sequence[Node]) -> list[str]:
         """Return the nodes that were gone in an earlier cycle already.
@@ -138,9 +131,11 @@ class Departures:
         missing = {u: node for u, node in known.items() if u not in present}
         asked, unknown = self._questions.ask_due(missing)
         missing |= asked
-        left = batches.newly_left(missing, len(present), self._clock())
+        # Those that were listed elsewhere, and are gone now.
+        left = batches.newly_left({**known, **asked}, present, self._clock())
         missing |= left
         self._keep({**asked, **left})
+        told = {node.uuid for node, _ in unknown}
         return Departed(
             gone=[
                 node.node(uuid)
@@ -149,10 +144,19 @@ class Departures:
             ],
             moved=[
                 node.node(uuid)
-                for uuid, node in asked.items()
-                if node.answer is virt.Existence.YES
+                for uuid, node in missing.items()
+                if node.answer is virt.Existence.YES and uuid not in told
             ],
-            unknown=unknown,
+            unknown=[
+                *unknown,
+                *(
+                    (node.node(uuid), questions.CANNOT_TELL.format(''))
+                    for uuid, node in missing.items()
+                    if node.answer is virt.Existence.UNKNOWN
+                    and uuid not in told
+                ),
+            ],
+            asked=asked.keys(),
             batches=batches.batches(missing),
         )
 

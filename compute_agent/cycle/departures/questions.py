@@ -17,7 +17,8 @@ from ...tree.node import Node
 from ...virt import driver as virt
 from ...virt import drivers, failures
 
-ASKED_AT_ONCE = 100  # in one cycle, so that many moves do not delay it
+# In one cycle, so that many moves do not delay it.
+ASKED_AGAIN_AT_ONCE = 100
 CANNOT_TELL = (
     "left this driver's list, and whether it still exists cannot be told{}: "
     'nothing of it is removed'
@@ -47,6 +48,8 @@ class Questions:
     ) -> tuple[dict[str, KnownNode], list[tuple[Node, str]]]:
         """Ask about the nodes that are due, the least recently asked first.
 
+        All nodes that left the list in this cycle are asked about, because
+        those that are gone must not be offered any longer.
         Return the nodes with their answers, and those for which the driver
         cannot tell, with the reason. If the driver's service is away, the
         agent asks about no other node, because each question would wait as
@@ -56,7 +59,8 @@ class Questions:
         due.sort(key=lambda pair: pair[1].asked_at)
         asked: dict[str, KnownNode] = {}
         unknown = []
-        for uuid, node in due[:ASKED_AT_ONCE]:
+        new = sum(node.answer is None for _, node in due)
+        for uuid, node in due[: max(new, ASKED_AGAIN_AT_ONCE)]:
             try:
                 answer, why = self.ask(node)
             except errors.Unavailable as exc:
@@ -98,7 +102,7 @@ class Questions:
             raise
         except errors.AgentError as exc:
             return virt.Existence.UNKNOWN, f' ({exc})'
-        except failures.FAILURES as exc:  # reported as the reason
+        except failures.caught() as exc:  # reported as the reason
             return virt.Existence.UNKNOWN, f' ({failures.text(exc)})'
 
     def answered(self, node: KnownNode, answer: virt.Existence) -> KnownNode:

@@ -4,5 +4,5 @@
 Begin with ``descriptions.py``: the drivers, the operators' files and the agent
 edit a copy of the observed tree. The drivers take turns in ``driver_turns.py``,
 and ``describe.py`` speaks to one. Of ``cycle/``, the folder imports
-``node_list.py`` and ``report_client.py``.
+``node_list.py`` and ``values/``.
 """

@@ -65,7 +65,13 @@ def describe(
                 ) from exc
             tree.discard_edits()
             _ensure_root(tree, node)
-            _fall_back(driver, tree, node, reserved)
+            try:
+                _fall_back(driver, tree, node, reserved)
+            except NotImplementedError as none:
+                raise errors.DriverError(
+                    f'{type(driver).__name__} failed for {node}: none of its '
+                    f'methods describes it{_said_of(none)}'
+                ) from none
         except errors.ReshapeNeeded as exc:
             if not given:
                 raise
@@ -133,7 +139,7 @@ def _asking(driver: virt.ComputeDriver, node: Node) -> Iterator[None]:
         yield
     except (errors.DriverError, errors.ReshapeNeeded, errors.Renamed):
         raise
-    except failures.FAILURES as exc:
+    except failures.caught() as exc:
         LOG.debug('driver failed for %s', node, exc_info=True)
         raise errors.DriverError(
             f'{type(driver).__name__} failed for {node}: {failures.text(exc)}'
@@ -141,11 +147,14 @@ def _asking(driver: virt.ComputeDriver, node: Node) -> Iterator[None]:
 
 
 def assert_own_traits(
-    tree: provider_tree.ProviderTree, node: Node, record: Record
+    tree: provider_tree.ProviderTree,
+    node: Node,
+    record: Record,
+    mark: str = '',
 ) -> None:
     """Assert the traits that mark providers as compute nodes and as nova's.
 
-    COMPUTE_NODE goes on the root, OWNER_NOVA on the root and on each provider
+    COMPUTE_NODE and the agent's mark, if it has one, go on the root, OWNER_NOVA on the root and on each provider
     below it that this agent created, now or earlier. Children that others
     created get none. The agent's earlier claims on a provider that the driver
     takes out of the node's tree are dropped.
@@ -155,7 +164,12 @@ def assert_own_traits(
     below = tree.get_provider_uuids(node.uuid)
     inside = set(below)
     with tree.asserting(assertion.AGENT):
-        tree.declare_traits(node.uuid, names.COMPUTE_NODE, names.OWNER_NOVA)
+        tree.declare_traits(
+            node.uuid,
+            names.COMPUTE_NODE,
+            names.OWNER_NOVA,
+            *filter(None, [mark]),
+        )
         for uuid in below[1:]:
             if uuid not in tree.baseline or uuid in record.created:
                 tree.declare_traits(uuid, names.OWNER_NOVA)
@@ -181,6 +195,19 @@ def _fall_back(
         ) from exc
     if traits is not None:
         tree.declare_traits(node.uuid, *traits)
+
+
+def _said_of(exc: BaseException | None) -> str:
+    """Return the texts of a NotImplementedError and of those before it.
+
+    A method that exists may raise one by a mistake, or deep inside.
+    """
+    said: list[str] = []
+    while isinstance(exc, NotImplementedError):
+        said += [str(exc)] if str(exc) else []
+        exc = exc.__context__
+    reasons = '; '.join(f'NotImplementedError: {text}' for text in said[::-1])
+    return f' ({reasons})' if reasons else ''
 
 
 def _inventory(

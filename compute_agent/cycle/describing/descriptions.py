@@ -17,11 +17,14 @@ from ...ownership.beside_nova import companion, given_up, reporter
 from ...ownership.record import Record
 from ...plan import allocations as alloc
 from ...plan.observation import Observation
+from ...provider_config.files import ProviderConfigFiles
+from ...state.records import Records
 from ...tree import host_inventory
 from ...tree.node import Node
 from ...tree.provider_tree import ProviderTree
 from ...virt import driver_calls
-from .. import node_list, report_client
+from .. import node_list
+from ..values.report_client import ReportClient
 from . import describe, driver_turns
 
 # The facts of each driver of a node, by its source.
@@ -50,15 +53,16 @@ class Descriptions:
     :param files: the operators' additions to the driver's descriptions
     :param reserved: the part of a host that is not for its guests
     :param mode: the agent's part for its nodes
+    :ivar mark: the agent's mark for their roots; empty for none
     """
 
     def __init__(
         self,
         nodes: node_list.NodeList,
-        client: report_client.ReportClient,
-        records: report_client.Records,
+        client: ReportClient,
+        records: Records,
         *,
-        files: report_client.Files | None,
+        files: ProviderConfigFiles | None,
         reserved: host_inventory.Reserved,
         mode: policy.Mode = policy.Mode.OWNER,
     ) -> None:
@@ -68,6 +72,7 @@ class Descriptions:
         self._files = files
         self._reserved = reserved
         self._mode = mode
+        self.mark = ''
 
     @property
     def edition(self) -> int:
@@ -158,10 +163,10 @@ class Descriptions:
                 case policy.Mode.COMPANION:
                     companion.confine(tree, node.uuid, record)
                 case policy.Mode.REPORTER:
-                    describe.assert_own_traits(tree, node, record)
+                    describe.assert_own_traits(tree, node, record, self.mark)
                     reporter.confine(tree, node.uuid)
                 case policy.Mode.OWNER:
-                    describe.assert_own_traits(tree, node, record)
+                    describe.assert_own_traits(tree, node, record, self.mark)
             taken_away.leave(tree, node.uuid, record)
         moved = turns.allocations
         return Described(

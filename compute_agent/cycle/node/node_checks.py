@@ -12,13 +12,16 @@ import dataclasses
 from collections.abc import Callable, Collection, Mapping
 
 from ... import errors
-from ...identity import identity, nova_root
-from ...ownership import policy, taken_away
+from ...fleet import mark
+from ...identity import identity, nova_compute, nova_root
+from ...limits import approval
+from ...ownership import policy, taken_away, takeover
 from ...ownership.beside_nova import reporter
 from ...plan.observation import Observation
+from ...state.nodes import AgreedNames
+from ...state.snapshot import Snapshot
 from ...tree import assertion, provider_tree
 from ...tree.node import Node
-from .. import report_client
 
 
 class RootChecks:
@@ -36,10 +39,10 @@ class RootChecks:
     def __init__(
         self,
         uuid_files: Callable[[], Mapping[str, str]],
-        names: report_client.AgreedNames | None,
-        lost: report_client.LostRoots | None,
+        names: AgreedNames | None,
+        lost: Snapshot | None,
         *,
-        nova: report_client.NovaCompute | None = None,
+        nova: nova_compute.NovaCompute | None = None,
         mode: policy.Mode = policy.Mode.OWNER,
     ) -> None:
         self._nova = nova
@@ -70,14 +73,31 @@ class RootChecks:
         if self._mode.is_beside_nova:
             nova_root.check(node, seen.providers[node.uuid])
             return
+        self.check_own_root(node, seen)
+        is_hosts = node.uuid in self._uuid_files
+        if (
+            is_hosts
+            and self._names is not None
+            and node.uuid in seen.providers
+        ):
+            self._names.agree(node.uuid, node.name)
+
+    def check_own_root(self, node: Node, seen: Observation) -> None:
+        """Refuse a root of the agent's own that placement knows otherwise.
+
+        A host that was copied from another has the uuid of the other, and a
+        record that says that it created the other's root.
+
+        :raises errors.Refused: as for ``check_identity``
+        """
+        if self._mode.is_beside_nova:
+            return
         file = self._uuid_files.get(node.uuid)
         if file is None or self._names is None:
             identity.check(node, seen.providers)
             return
         agreed = self._names.agreed_name(node.uuid)
         identity.check(node, seen.providers, agreed, file)
-        if node.uuid in seen.providers:
-            self._names.agree(node.uuid, node.name)
 
     def check_missing_root(
         self, node: Node, seen: Observation, orders: policy.Orders
@@ -115,6 +135,91 @@ class RootChecks:
             tree.note(line)
 
 
+_RIVAL = (
+    '{} reports other nodes of this share, so its provider is left to that '
+    'one to create; to have this agent report the share, '
+    f'{approval.ADVICE}'
+)
+
+
+class Rivals:
+    """Finds the other agents that report nodes of this agent's share.
+
+    Their marks are on the roots. While there is one without a yes, this agent
+    creates no root: the nodes that are new would be divided by chance.
+
+    :param own: the mark of this agent; None if it heeds no others
+    :param was_ours: tells if this agent claimed a trait of a root until now, as
+        it did with a mark that it had before
+    """
+
+    def __init__(
+        self,
+        own: mark.Mark | None,
+        was_ours: Callable[[str, str], bool],
+    ) -> None:
+        self._own = own
+        self._was_ours = was_ours
+        self._former = set[mark.Mark]()
+        self._seen: dict[str, Observation] = {}
+        self._found: str | None = None
+
+    def observed(
+        self, found: Mapping[str, Observation | errors.AgentError]
+    ) -> None:
+        """Note the nodes as they were observed."""
+        self._found = None
+        self._seen.update(
+            (uuid, one)
+            for uuid, one in found.items()
+            if isinstance(one, Observation)
+        )
+        if self._own is not None:
+            self._note_former(found)
+
+    def _note_former(self, uuids: Collection[str]) -> None:
+        """Note marks that this agent had before, while the record shows it."""
+        for uuid in uuids:
+            root = uuid in self._seen and self._seen[uuid].providers.get(uuid)
+            if root and self._own and self._own.trait not in root.traits:
+                self._former.update(
+                    one
+                    for one in mark.others(root.traits, self._own)
+                    if self._was_ours(uuid, one.trait)
+                )
+
+    def settled(self, uuid: str) -> None:
+        """Note that a person gave this node to this agent."""
+        self._found = None
+        self._seen.pop(uuid, None)
+
+    def keep_only(self, node_uuids: Collection[str]) -> None:
+        """Forget all other nodes."""
+        for uuid in self._seen.keys() - set(node_uuids):
+            del self._seen[uuid]
+
+    def check(self) -> None:
+        """Wait before a root is created that another agent may create.
+
+        :raises errors.UnknownState: another agent reports the share
+        """
+        if self._found is None:
+            self._found = takeover.others(self._rivals())
+        if self._found:
+            raise errors.UnknownState(_RIVAL.format(self._found))
+
+    def _rivals(self) -> set[mark.Mark]:
+        if self._own is None:
+            return set()
+        return {
+            one
+            for uuid, seen in list(self._seen.items())
+            if uuid in seen.providers
+            for one in mark.others(seen.providers[uuid].traits, self._own)
+            if one.share == self._own.share and one not in self._former
+        }
+
+
 class ReporterChecks:
     """Checks the nodes of a reporter: a nova-compute may report them.
 
@@ -128,7 +233,7 @@ class ReporterChecks:
     """
 
     def __init__(
-        self, marker: report_client.NovaMarker, clock: Callable[[], float]
+        self, marker: nova_compute.NovaMarker, clock: Callable[[], float]
     ) -> None:
         self._marker = marker
         self._clock = clock

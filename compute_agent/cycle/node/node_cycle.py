@@ -3,27 +3,29 @@
 
 It has two steps. ``begin`` plans, and applies at once a plan that removes
 nothing. A plan that removes something waits until the removals of all nodes
-are judged; then ``apply_judged`` applies it, or ``hold_back`` ends the node's
-cycle without it. An error becomes that node's result; only an outage also ends
-the cycles of the other nodes. The resource tracker makes one ``NodeCycle`` for
-each node and runs them in several threads.
+are judged. ``hold_back`` names the removals that a person must approve; then
+``apply_judged`` applies the plan without these. An error becomes that node's
+result; only an outage also ends the cycles of the other nodes. The resource
+tracker makes one ``NodeCycle`` for each node and runs them in several threads.
 """
 
 import dataclasses
 import logging
-from collections.abc import Callable, Collection, Sequence
+import typing
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from ... import errors
+from ...identity import host_adoption
 from ...limits import approval, backoff, blast_radius, contention, judgement
 from ...ownership import takeover
 from ...plan.observation import Observation
 from ...plan.operations.operations import Operation
-from ...plan.plan import Conflict, Plan
+from ...plan.plan import Conflict, Outcome, Plan
 from ...state.approvals import Approvals
 from ...tree import provider
 from ...tree.node import Node
-from .. import report_client
 from ..planning.node_plan import NodePlan
+from ..values.report_client import ReportClient
 from . import node_result
 from .node_planner import NodePlanner
 from .node_result import NodeResult, Status
@@ -47,11 +49,12 @@ class CycleContext:
         raises ``UnknownState`` unless it is gone
     :ivar contended: the items that this cycle leaves as they are
     :ivar approvals: the changes that a person approved
+    :ivar may_begin: raises ``Deposed`` if no other node may begin
     :ivar outage: the error of the first node that found the service away
     :ivar removals: what each node's plan removes, to be judged together
     """
 
-    client: report_client.ReportClient
+    client: ReportClient
     planner: NodePlanner
     confirm_departure: Callable[[Node], None]
     back_off: backoff.Backoff
@@ -59,10 +62,29 @@ class CycleContext:
     writing: bool
     judged: bool
     approvals: Approvals
+    may_begin: Callable[[], object] = bool
     outage: errors.Unavailable | None = None
     removals: dict[str, blast_radius.Removals] = dataclasses.field(
         default_factory=dict
     )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """The removals of a node that a person must approve.
+
+    :ivar changes: the same, as lines, by the reason for which they wait
+    :ivar wanted: the operations of the plan that has them
+    """
+
+    subjects: frozenset[approval.Subject]
+    changes: Mapping[str, Sequence[node_result.HeldChange]]
+    wanted: Sequence[Operation]
+
+    def in_result(self, result: NodeResult) -> NodeResult:
+        """Return the result of the node, which says that they wait."""
+        found = node_result.without_held(result, self.changes)
+        return dataclasses.replace(found, wanted=self.wanted)
 
 
 class NodeCycle:
@@ -73,6 +95,8 @@ class NodeCycle:
     :ivar result: the result of the cycle, or its result so far
     :ivar awaits_judgement: there is a plan that removes something, and it is
         not applied yet
+    :ivar has_new_uuid: True if this host took another uuid, so the cycle is to
+        begin again
     :ivar removals: what that plan removes
     """
 
@@ -91,10 +115,13 @@ class NodeCycle:
             node, Status.WAITING, 'not begun'
         )
         self.awaits_judgement = False
+        self.has_new_uuid = False
         self.removals = blast_radius.NOTHING
         self._context = context
         self._is_judged = not context.judged
         self._planned: NodePlan | None = None
+        self._seen: Observation | None = None
+        self._held: Held | None = None
         self._before: provider.Snapshot = {}
         self._conflicts = Conflicts(node)
         self._applied: list[Operation] = []
@@ -111,7 +138,7 @@ class NodeCycle:
         if self._planned is None or not self._applied:
             return blast_radius.NOTHING
         return node_result.removals_carried_out(
-            self._planned, self._applied, departed=self.departed
+            self._planned, self._applied, departed=self._is_deleted()
         )
 
     @property
@@ -137,21 +164,52 @@ class NodeCycle:
         self._run(seen, None)
 
     def apply_judged(self) -> None:
-        """Apply the plan whose removals were judged."""
+        """Apply the plan whose removals were judged.
+
+        A cycle that only plans ends here. If removals are held back, the plan
+        is made again, without them.
+        """
+        if not self.awaits_judgement:
+            return
         self.awaits_judgement, self._is_judged = False, True
-        self._run(None, self._planned)
+        if self._held is not None:
+            self._run(self._seen, None)
+        elif self._context.writing:
+            self._run(None, self._planned)
 
-    def end_unapplied(self) -> None:
-        """End the node's cycle without applying its plan."""
-        self.awaits_judgement = False
+    def hold_back(self, verdicts: Collection[judgement.Held]) -> None:
+        """Keep what a person must approve out of the node's plan.
 
-    def hold_back(self, held: Collection[judgement.Held]) -> None:
-        """End the node's cycle: a person must approve what its plan removes."""
-        self._withdraw(Status.FAILED, '; '.join(one.why for one in held))
-        subjects = (one.subjects[self.node.uuid] for one in held)
-        self.result = dataclasses.replace(
-            self.result, held=self.result.held.union(*subjects)
+        An empty list of nodes ends the node's cycle, and so does a plan that
+        moves allocations, because its parts belong together.
+        """
+        made = typing.cast(NodePlan, self._planned)
+        plan = made.plan
+        of_node = dict[str, frozenset[approval.Subject]]()
+        for one in verdicts:
+            some = of_node.get(one.why, frozenset())
+            of_node[one.why] = some | one.subjects[self.node.uuid]
+        subjects = frozenset[approval.Subject]().union(*of_node.values())
+        self._held = Held(
+            subjects=subjects,
+            changes={
+                why: node_result.held_removals(made, some, subjects)
+                for why, some in of_node.items()
+            },
+            wanted=plan.operations,
         )
+        self._context.removals[self.node.uuid] = approval.without(
+            self.removals, subjects, departed=self.departed
+        )
+        self._context.planner.wait(self.node)
+        self.result = self._held.in_result(self.result)
+        if any(one.is_whole for one in verdicts) or any(
+            op.moved_classes for op in plan.operations
+        ):
+            self.awaits_judgement = False
+            self.result = dataclasses.replace(
+                self.result, waits=plan.operations
+            )
 
     def note_approved(self, line: str) -> None:
         """Have the result say that a person approved what is planned."""
@@ -159,16 +217,6 @@ class NodeCycle:
         self.result = dataclasses.replace(
             self.result, approved=self._approved_lines()
         )
-
-    def postpone(self, why: str) -> None:
-        """End the node's cycle: a later cycle deletes its providers."""
-        self._withdraw(Status.WAITING, why)
-
-    def _withdraw(self, status: Status, why: str) -> None:
-        self.awaits_judgement = False
-        self._context.removals.pop(self.node.uuid, None)
-        self._context.planner.wait(self.node)
-        self.result = node_result.not_applied(self.result, status, why)
 
     # --- observe, plan, apply; again after a conflict ------------------------
 
@@ -185,6 +233,12 @@ class NodeCycle:
         except errors.Unavailable as exc:
             self._context.outage = exc  # spares the other nodes the same wait
             self._end(Status.FAILED, str(exc), outage=exc)
+            is_over = isinstance(exc, errors.Deposed)
+            self.result = dataclasses.replace(
+                self.result, untried=is_over and not self._has_sent
+            )
+        except errors.NameElsewhere as exc:
+            self._meet_holder(exc)
         except errors.AgentError as exc:
             self._end(Status.FAILED, str(exc))
         except (Exception, SystemExit) as exc:
@@ -231,8 +285,12 @@ class NodeCycle:
             self._check_outage()
             if planned is None:
                 planned = self._plan(seen)
+                if met := self._reserve(planned):
+                    return met
                 if not self._goes_now(planned):
                     return ()
+            if self._is_backed_off(planned.plan):
+                return ()
             met = self._apply(planned)
         except errors.Replan as exc:
             subject = exc.subject or str(self.node)
@@ -242,7 +300,11 @@ class NodeCycle:
         return met
 
     def _check_outage(self) -> None:
-        """Raise the outage that another node's cycle found."""
+        """Raise the outage that another node's cycle found.
+
+        :raises errors.Deposed: this agent gives its share up, or lost it
+        """
+        self._context.may_begin()
         away = self._context.outage
         if away is not None:
             # Raise a new error: the other one has its own thread's traceback.
@@ -257,11 +319,15 @@ class NodeCycle:
             seen = planner.observe([self.node.uuid])[self.node.uuid]
         if isinstance(seen, errors.AgentError):
             raise seen
+        self._seen = seen
         plan = planner.plan_departed if self.departed else planner.plan
         if self._leaves:
             plan = planner.plan_leaving
-        planned = plan(self.node, seen, self._context.contended)
-        if not self._context.writing:
+        held = frozenset[approval.Subject]()
+        if self._held is not None:
+            held = self._held.subjects
+        planned = plan(self.node, seen, self._context.contended, held)
+        if not self._context.writing and not held:
             # A cycle that writes verifies each part before its write.
             self._context.client.verify(planned.plan)
         planned, who = _with_approved(self.node, planned, self._context)
@@ -273,15 +339,21 @@ class NodeCycle:
         """Note a new plan; return True if it is applied now."""
         plan, context = planned.plan, self._context
         self._planned, self._before = planned, plan.before
-        self.result = self._result(planned)
+        waits = planned.waits_as_a_whole()
+        self.result = self._result(
+            planned, self._refusals.lines if waits else ()
+        )
         if planned.waits_for_nova:
             self._wait(planned.waits_for_nova)
-        if planned.waits_for_nova or planned.waits_as_a_whole():
+            self.result = dataclasses.replace(
+                self.result, waits=plan.operations
+            )
+        if planned.waits_for_nova or waits:
             context.planner.wait(self.node)
             return False
-        if context.writing and self._is_backed_off(plan):
-            return False
-        removed = node_result.planned_removals(planned, departed=self.departed)
+        removed = node_result.planned_removals(
+            planned, departed=self._is_deleted()
+        )
         if not context.judged:
             return context.writing
         if not self._is_judged:
@@ -289,9 +361,37 @@ class NodeCycle:
             context.removals[self.node.uuid] = removed
             return context.writing and not self.awaits_judgement
         if blast_radius.covered(removed, context.removals.values()):
-            return True
+            return context.writing
         self._wait(MORE)
         return False
+
+    def _is_deleted(self) -> bool:
+        """Return True if all writes to the node count as deletions.
+
+        What is held back is reserved, which is then no removal.
+        """
+        return self.departed and self._held is None
+
+    def _reserve(self, planned: NodePlan) -> Sequence[Conflict]:
+        """Reserve what may be reserved before a person allows a first write.
+
+        Return the conflicts.
+
+        :raises errors.AgentError: the error that ended it before its end
+        """
+        reserving = planned.reserving
+        if (
+            reserving is None
+            or not planned.waiting()
+            or planned.waits_for_nova
+            or not self._context.writing
+        ):
+            return ()
+        self._has_sent = True
+        outcome = self._context.client.apply(
+            reserving, self._refusals.operations
+        )
+        return self._noted(outcome)
 
     def _apply(self, planned: NodePlan) -> Sequence[Conflict]:
         """Send the plan; return the conflicts that its operations met.
@@ -304,18 +404,25 @@ class NodeCycle:
             return ()
         if self.departed and operations:
             self._context.confirm_departure(self.node)
-        if planned.takeovers and planned.takes_over:
-            self._context.planner.take_over(planned.takeovers)
+        self._context.planner.record(self.node, planned)
         self._has_sent = True
         outcome = self._context.client.apply(
             planned.sendable(), [*self._refusals.operations, *planned.held()]
         )
+        conflicts = self._noted(outcome)
+        if not conflicts:
+            self._settle(planned)
+        return conflicts
+
+    def _noted(self, outcome: Outcome) -> Sequence[Conflict]:
+        """Note what was applied and refused; return the conflicts.
+
+        :raises errors.AgentError: the error that ended the plan before its end
+        """
         self._applied += outcome.applied
         self._refusals.note(outcome.refused)
         if outcome.ended_by is not None:
             raise outcome.ended_by
-        if not outcome.conflicts:
-            self._settle(planned)
         return outcome.conflicts
 
     def _settle(self, planned: NodePlan) -> None:
@@ -340,10 +447,47 @@ class NodeCycle:
             refused,
             planned.waiting(),
         )
-        return dataclasses.replace(made, approved=self._approved_lines())
+        if self._held is not None:
+            made = self._held.in_result(made)
+        first = planned.reserving if planned.waiting() else None
+        return dataclasses.replace(
+            made,
+            approved=self._approved_lines(),
+            waits=planned.held(),
+            reserves=first.operations if first is not None else (),
+        )
 
     def _approved_lines(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self._approved))
+
+    # --- a host whose name placement has under another uuid ------------------
+
+    def _meet_holder(self, met: errors.NameElsewhere) -> None:
+        """Take the uuid of the holder of the name, if a person approved it."""
+        try:
+            found = self._context.planner.adoption(self.node, met.holder)
+            if found is None:
+                self._end(Status.FAILED, str(met))
+                return
+            if self._is_approved(found) and self._context.writing:
+                self._context.planner.adopt(found)
+                self._context.approvals.drop([found.subject()])
+                self.has_new_uuid = True
+        except errors.AgentError as exc:
+            self._end(Status.FAILED, str(exc))
+            return
+        self._end(Status.WAITING, str(found))
+        held = node_result.HeldChange(
+            subject=found.subject(), text=found.brief()
+        )
+        self.result = dataclasses.replace(self.result, removals=(held,))
+
+    def _is_approved(self, found: host_adoption.HostAdoption) -> bool:
+        persons = self._context.approvals.approved([found.subject()])
+        if persons and self._context.writing:
+            who = approval.persons(persons.values())
+            LOG.info('%s, as approved by %s', found.brief(), who)
+        return bool(persons) or self._context.planner.is_confirmed(self.node)
 
     # --- what keeps a plan from being applied --------------------------------
 
@@ -404,5 +548,9 @@ def _with_approved(
         context.planner.take_over([waiting[s] for s in persons])
         context.approvals.drop(persons)
         LOG.info('%s: the first write goes on, as approved by %s', node, who)
-    rest = tuple(one for s, one in waiting.items() if s not in persons)
+    rest = tuple(
+        one
+        for one in planned.takeovers
+        if takeover.subject(one) not in persons
+    )
     return dataclasses.replace(planned, takeovers=rest), who

@@ -10,34 +10,49 @@ cycles of several nodes call it from several threads.
 
 import dataclasses
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeAlias
 
 from ... import errors
-from ...limits import contention
+from ...fleet.mark import Mark
+from ...identity import host_adoption, nova_compute
+from ...limits import approval, contention
 from ...ownership import leaving, policy, takeover
 from ...ownership.beside_nova import given_up
+from ...ownership.record import NOTHING as NO_RECORD
 from ...ownership.record import Record
-from ...plan import allocations
-from ...plan.needs import NOTHING, Known, Needs
+from ...plan.needs import NOTHING, Known, Needs, Outsiders
 from ...plan.observation import Observation
+from ...provider_config.files import ProviderConfigFiles
+from ...state.nodes import AgreedNames
+from ...state.records import Records
+from ...state.snapshot import Snapshot
 from ...tree import assertion, host_inventory, provider
 from ...tree.inventory import Ratios
 from ...tree.node import Node
 from ...tree.provider_tree import ProviderTree
-from .. import node_list, report_client
+from .. import node_list
 from ..describing.descriptions import Described, Descriptions, Facts
 from ..planning import decide
 from ..planning.empty_plans import Basis, EmptyPlans
 from ..planning.node_plan import NodePlan
-from .node_checks import ReporterChecks, RootChecks
+from ..values.report_client import ReportClient
+from .known_consumers import KnownConsumers
+from .node_checks import ReporterChecks, Rivals, RootChecks
 
 # Returns the operator's orders for the names of a node.
 OrdersOf: TypeAlias = Callable[[Node], policy.Orders]
 # Returns who changed a name of a provider; empty for another writer.
 Author: TypeAlias = Callable[[provider.Provider, assertion.Kind, str], str]
-# The uuid and the generation of a provider.
-_Key: TypeAlias = tuple[str, int | None]
+# Returns the nodes that left the list, but may exist.
+Elsewhere: TypeAlias = Callable[[Collection[str]], Collection[str]]
+
+
+_GONE = (
+    'the node is gone from the list of the driver, and {} took it over: its '
+    'providers are left to that one'
+)
+_LEFT_TO = '{} took the node over: all is left to that one'
 
 
 def _no_orders() -> OrdersOf:
@@ -64,7 +79,11 @@ class Settings:
     :ivar nova: looks for a nova-compute on this host; None if the operator
         said who reports the nodes
     :ivar orders: called in each cycle; returns the orders for the nodes' names
+    :ivar mark: the mark of this agent; None if it heeds no marks of others
+    :ivar marks_nodes: True if the roots of its nodes get the mark
     :ivar author: says who changed a name that is restored
+    :ivar host: gives this host the uuid under which placement has its name;
+        None beside nova-compute, which decides the uuid
     """
 
     ratios: Ratios = dataclasses.field(default_factory=Ratios)
@@ -74,78 +93,13 @@ class Settings:
     orders: Callable[[], OrdersOf] = _no_orders
     uuid_files: Callable[[], Mapping[str, str]] = dict
     mode: policy.Mode = policy.Mode.OWNER
-    marker: report_client.NovaMarker | None = None
+    marker: nova_compute.NovaMarker | None = None
     clock: Callable[[], float] = time.time
-    nova: report_client.NovaCompute | None = None
+    nova: nova_compute.NovaCompute | None = None
+    mark: Mark | None = None
+    marks_nodes: bool = False
     author: Author = _unknown_author
-
-
-class _KnownConsumers:
-    """The consumers of providers, as far as a cycle has asked for them.
-
-    Placement is asked only about providers that would lose something, and
-    about each of them once in a cycle while its generation stays. The answers
-    for a node whose plan waits hold until its plan does not wait any more.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[_Key, allocations.Consumers] = {}
-        # The providers that each node's plan takes something from.
-        self._losing: dict[str, frozenset[_Key]] = {}
-        self._waiting: set[str] = set()
-
-    def begin(self) -> None:
-        """Forget the consumers, at the beginning of a cycle.
-
-        If a node's plan waited in the last cycle, its consumers decide nothing
-        until the plan is sent. Their end does not raise a generation, so the
-        first cycle after the wait asks again.
-        """
-        kept = frozenset[_Key]().union(
-            *(self._losing.get(uuid, ()) for uuid in self._waiting)
-        )
-        self._known = {k: v for k, v in self._known.items() if k in kept}
-        self._losing.clear()
-        self._waiting.clear()
-
-    def wait(self, node_uuid: str) -> None:
-        """Keep the answers for a node whose plan waits for the next cycle."""
-        self._waiting.add(node_uuid)
-
-    def note_losing(
-        self, node_uuid: str, losing: Iterable[provider.Provider]
-    ) -> None:
-        """Note the providers that a node's plan takes something from."""
-        keys = frozenset(map(_key, losing))
-        if keys:
-            self._losing[node_uuid] = keys
-
-    def known(
-        self, providers: Iterable[provider.Provider]
-    ) -> dict[str, allocations.Consumers]:
-        """Return the consumers of those providers that were asked about.
-
-        New allocations raise the generation. So while it stays the same,
-        there are no more consumers.
-        """
-        return {
-            one.uuid: self._known[_key(one)]
-            for one in providers
-            if _key(one) in self._known
-        }
-
-    def note(
-        self,
-        providers: Iterable[provider.Provider],
-        consumers: Mapping[str, allocations.Consumers],
-    ) -> None:
-        """Note the consumers of these providers."""
-        for one in providers:
-            self._known[_key(one)] = consumers[one.uuid]
-
-
-def _key(one: provider.Provider) -> _Key:
-    return one.uuid, one.generation
+    host: host_adoption.HostUuid | None = None
 
 
 class NodePlanner:
@@ -155,19 +109,24 @@ class NodePlanner:
     :param files: the operators' additions to the driver's descriptions
     :param names: tells renamed hosts from cloned ones, if it is given
     :param lost: the roots that other writers deleted, if it is given
+    :param elsewhere: returns the nodes that left the list, but may exist, given
+        the nodes of the list
     """
 
     def __init__(
         self,
         nodes: node_list.NodeList,
-        client: report_client.ReportClient,
-        records: report_client.Records,
+        client: ReportClient,
+        records: Records,
         *,
         settings: Settings,
-        files: report_client.Files | None = None,
-        names: report_client.AgreedNames | None = None,
-        lost: report_client.LostRoots | None = None,
+        files: ProviderConfigFiles | None = None,
+        names: AgreedNames | None = None,
+        lost: Snapshot | None = None,
+        elsewhere: Elsewhere = lambda _listed: frozenset(),
     ) -> None:
+        self._elsewhere = elsewhere
+        self._nodes = nodes
         self._client = client
         self._records = records
         self._settings = settings
@@ -194,12 +153,43 @@ class NodePlanner:
             reserved=settings.reserved,
             mode=self._mode,
         )
+        self._descriptions.mark = self._trait()
+        self._rivals = Rivals(settings.mark, self._was_ours)
         self._empty_plans = EmptyPlans()
-        self._consumers = _KnownConsumers()
+        self._consumers = KnownConsumers()
         self._memories: dict[str, decide.Memory] = {}
+        self._left = frozenset[str]()
 
-    def begin(self) -> None:
-        """Have the operator's files and orders read, for a cycle."""
+    def sign(self, agent_id: str) -> None:
+        """Have this id from now on, in the mark on the nodes' roots."""
+        own = self._settings.mark
+        if own is None or own.agent == agent_id:
+            return
+        own = dataclasses.replace(own, agent=agent_id)
+        self._settings = dataclasses.replace(self._settings, mark=own)
+        self._rivals = Rivals(own, self._was_ours)
+        self._descriptions.mark = self._trait()
+        self._empty_plans.keep_only(())
+
+    def _trait(self) -> str:
+        """Return the mark that the roots get, as a trait; empty for none."""
+        own = self._settings.mark
+        return own.trait if own and self._settings.marks_nodes else ''
+
+    def _was_ours(self, uuid: str, trait: str) -> bool:
+        """Return True if this agent claims the trait of a node's root."""
+        claims = self._records.record({uuid}, uuid).claims
+        own = claims.get((uuid, assertion.Kind.TRAIT), {})
+        return trait in own.get(assertion.AGENT, ())
+
+    def begin(self, left: Collection[str] = ()) -> None:
+        """Have the operator's files and orders read, for a cycle.
+
+        :param left: the nodes that this cycle leaves
+        :raises errors.Unavailable: a file of the state database was removed
+        """
+        self._records.check_files()
+        self._left = frozenset(left)
         self._consumers.begin()
         self._orders = self._settings.orders()
         self._roots.begin()
@@ -215,6 +205,7 @@ class NodePlanner:
         :param departed: nodes that left the driver's list and are observed
         """
         self._descriptions.end(node_uuids)
+        self._rivals.keep_only(node_uuids)
         self._empty_plans.keep_only(node_uuids)
         self._client.forget_except([*node_uuids, *departed])
         for uuid in self._memories.keys() - set(node_uuids):
@@ -232,6 +223,7 @@ class NodePlanner:
         :raises errors.AgentError: not even placement's list could be read
         """
         found = self._client.observe(node_uuids)
+        self._rivals.observed(found)
         self._roots.observed()
         self._records.preload(
             {
@@ -247,15 +239,20 @@ class NodePlanner:
         node: Node,
         seen: Observation,
         contended: Collection[contention.Item],
+        held: frozenset[approval.Subject] = frozenset(),
     ) -> NodePlan:
         """Return the plan for a node that the driver has.
 
         If nothing changed since an empty or waiting plan, that is the plan.
 
         :param contended: the items that this cycle leaves as they are
+        :param held: the removals that wait until a person approves them
         """
         why = self._reason_to_wait(node)
-        self._roots.check_missing_root(node, seen, self._orders(node))
+        orders = self._orders(node)
+        self._roots.check_missing_root(node, seen, orders)
+        if node.uuid not in seen.providers and not orders.is_confirmed:
+            self._rivals.check()
         last = self._empty_plans.take(node.uuid)
         facts = self._descriptions.facts(node, seen)
         if last is None or why:
@@ -268,7 +265,7 @@ class NodePlanner:
         described = self._descriptions.describe(node, seen)
         self._roots.note_nova(described.tree, node)
         self._watch_sharing(seen, described.tree)
-        inputs = self._inputs(node, seen, described, contended)
+        inputs = self._inputs(node, seen, described, contended, held)
         basis = Basis(
             node=node,
             facts=facts if described.is_complete else None,
@@ -287,7 +284,7 @@ class NodePlanner:
             return self._keep(basis, last.made)
 
         decision = self._decide(inputs)
-        if self._reporter is not None and not why:
+        if self._reporter is not None and not why and not held:
             why = self._reporter.learn(node, decision.undone)
         if decision.is_repeatable and not why:
             return self._keep(basis, decision.made)
@@ -298,13 +295,24 @@ class NodePlanner:
         node: Node,
         seen: Observation,
         contended: Collection[contention.Item],
+        held: frozenset[approval.Subject] = frozenset(),
     ) -> NodePlan:
         """Return the plan for a node that is gone: remove its providers."""
         if self._is_companion:
-            return self.plan_leaving(node, seen, contended)
+            return self._plan_leaving(node, seen, contended, held)
         tree, record = seen.tree(), self._left_record(node, seen)
+        if who := self._others(node, seen, record):
+            raise errors.UnknownState(_GONE.format(who))
         created = self._records.created_for([node.uuid]).get(node.uuid, ())
-        outside = leaving.outside(node.uuid, seen.providers, created)
+        written = [
+            uuid
+            for uuid in leaving.pools(record, seen.home)
+            if takeover.is_written(record, uuid)
+            and not record.nodes_that_claim(uuid)
+        ]
+        outside = leaving.outside(
+            node.uuid, seen.providers, dict.fromkeys([*created, *written])
+        )
         leaving.describe_gone(
             tree,
             node,
@@ -315,7 +323,7 @@ class NodePlanner:
         )
         self._watch_sharing(seen, tree)
         authority = self._descriptions.authority(node)
-        decides = self._policy(node, contended, authority)
+        decides = self._policy(node, contended, authority, held)
         return self._removing(node, seen, tree, record, decides)
 
     def plan_leaving(
@@ -323,14 +331,38 @@ class NodePlanner:
         node: Node,
         seen: Observation,
         contended: Collection[contention.Item],
+        held: frozenset[approval.Subject] = frozenset(),
     ) -> NodePlan:
-        """Return the plan that takes off all that this agent added."""
+        """Return the plan that takes off all that this agent added.
+
+        Of a node that another agent took over, this one only forgets it.
+
+        :raises errors.Refused: placement knows the root otherwise, so another
+            host may report it
+        """
+        self._roots.check_own_root(node, seen)
+        return self._plan_leaving(node, seen, contended, held)
+
+    def _plan_leaving(
+        self,
+        node: Node,
+        seen: Observation,
+        contended: Collection[contention.Item],
+        held: frozenset[approval.Subject],
+    ) -> NodePlan:
         tree, record = seen.tree(), self._left_record(node, seen)
-        leaving.describe(tree, node.uuid, record, mode=self._mode)
-        decides = policy.Policy(
-            node_uuid=node.uuid, contended=contended, leaves=True
+        forgotten = NO_RECORD
+        if who := self._others(node, seen, record):
+            tree.note(_LEFT_TO.format(who))
+            forgotten, record = record.of(seen.home), NO_RECORD
+        leaving.describe(
+            tree, node.uuid, record, mode=self._mode, left=self._left
         )
-        return self._removing(node, seen, tree, record, decides)
+        decides = policy.Policy(
+            node_uuid=node.uuid, contended=contended, held=held, leaves=True
+        )
+        made = self._removing(node, seen, tree, record, decides)
+        return dataclasses.replace(made, given_up=forgotten) if who else made
 
     def applied(self, node: Node) -> None:
         """Note that placement did all of a node's plan."""
@@ -341,9 +373,51 @@ class NodePlanner:
         """Note that a node's plan waits, so the next cycle asks for no more."""
         self._consumers.wait(node.uuid)
 
+    def adoption(
+        self, node: Node, holder: str
+    ) -> host_adoption.HostAdoption | None:
+        """Return how this host takes the uuid of the holder of its name.
+
+        :raises errors.AgentError: the host cannot take it
+        """
+        host = self._settings.host
+        return None if host is None else host.adoption(node, holder)
+
+    def is_confirmed(self, node: Node) -> bool:
+        """Return True if a person allowed whatever waits."""
+        return self._orders(node).is_confirmed
+
+    def adopt(self, adopted: host_adoption.HostAdoption) -> None:
+        """Give this host the uuid; the first write to its root is allowed.
+
+        :raises errors.ConfigError: a file cannot be written
+        """
+        if self._settings.host is not None:
+            self._settings.host.take(adopted)
+            self._records.take_over([adopted.provider.uuid])
+
+    def record(self, node: Node, planned: NodePlan) -> None:
+        """Record what a plan's writes mean for ownership, before they begin."""
+        if begun := planned.begun():
+            self.take_over(begun)
+        if taken := planned.taken_now():
+            self._records.count_as_ours(node.uuid, taken)
+        if (given_up := planned.given_up_now()) != NO_RECORD:
+            self._records.give_up(node.uuid, given_up)
+
     def take_over(self, allowed: Collection[takeover.Takeover]) -> None:
-        """Record that a person allowed these first writes."""
+        """Record that a person allowed these first writes.
+
+        What another agent created and marked counts as this agent's.
+        """
         self._records.take_over(one.provider.uuid for one in allowed)
+        for one in allowed:
+            if one.marks:
+                uuid = one.provider.uuid
+                marks = frozenset(each.trait for each in one.marks)
+                taken = {(uuid, assertion.Kind.TRAIT): marks}
+                self._records.count_as_ours(uuid, taken, one.adopted)
+                self._rivals.settled(uuid)
 
     # --- the steps ------------------------------------------------------------
 
@@ -352,6 +426,16 @@ class NodePlanner:
         if self._reporter is None:
             return ''
         return self._reporter.reason_to_wait(node)
+
+    def _others(self, node: Node, seen: Observation, record: Record) -> str:
+        """Return the other agents that took over a node, or ''."""
+        if not takeover.is_reported(record, node.uuid):
+            return ''
+        return takeover.others(
+            takeover.marks_on(
+                node.uuid, seen.providers, record, self._settings.mark
+            )
+        )
 
     def _watch_sharing(self, seen: Observation, tree: ProviderTree) -> None:
         """Have the sharing providers observed that a source named."""
@@ -365,6 +449,7 @@ class NodePlanner:
         seen: Observation,
         described: Described,
         contended: Collection[contention.Item],
+        held: frozenset[approval.Subject],
     ) -> decide.Inputs:
         """Return all that the decision about a described node follows from."""
         tree = described.tree
@@ -373,10 +458,11 @@ class NodePlanner:
             tree=tree,
             seen=seen,
             record=self._records.record(uuids, node.uuid),
-            policy=self._policy(node, contended, described.authority),
+            policy=self._policy(node, contended, described.authority, held),
             moves=described.moves,
+            asks=True,
             # A companion writes to nothing of nova's that counts.
-            asks=not self._is_companion,
+            asks_at_home=not self._is_companion,
             asks_beside_nova=self._settings.nova is not None,
             memory=self._memories.get(node.uuid, decide.Memory()),
         )
@@ -409,7 +495,32 @@ class NodePlanner:
         asked = tuple(p for p in needs.consumers if p.uuid not in consumers)
         read = self._client.read(dataclasses.replace(needs, consumers=asked))
         self._consumers.note(asked, read.consumers)
-        return read.plus(Known(authors=authors, consumers=consumers))
+        return read.plus(
+            Known(
+                authors=authors,
+                consumers=consumers,
+                outsiders=self._outsiders(seen, read.outsiders),
+            )
+        )
+
+    def _outsiders(self, seen: Observation, members: Outsiders) -> Outsiders:
+        """Return the members of pools that are outside this agent's trees.
+
+        A node that left the list and may exist is another agent's now. If
+        nodes are left, the agent's other nodes count as outside.
+        """
+        if not members:
+            return members
+        own = {seen.node_uuid, *self._nodes.uuids}
+        own.update(self._records.known_providers())
+        if self._left:
+            own &= {*self._left, *(seen.providers.keys() - seen.home)}
+        else:
+            own.difference_update(self._elsewhere(self._nodes.uuids))
+        return {
+            pool: [one for one in found if one.root_uuid not in own]
+            for pool, found in members.items()
+        }
 
     def _removing(
         self,
@@ -474,6 +585,7 @@ class NodePlanner:
         node: Node,
         contended: Collection[contention.Item],
         authority: Mapping[str, Sequence[str]],
+        held: frozenset[approval.Subject] = frozenset(),
     ) -> policy.Policy:
         """Return the policy for a node, with its drivers' current authority.
 
@@ -487,4 +599,6 @@ class NodePlanner:
             ratios=self._settings.ratios,
             orders=self._orders(node),
             contended=contended,
+            held=held,
+            mark=self._settings.mark,
         )

@@ -13,7 +13,7 @@ cycle.
 import logging
 import random
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 
 from ... import errors
 from ...limits import backoff
@@ -82,7 +82,7 @@ class Refusals:
     def __init__(self, node_uuid: str, back_off: backoff.Backoff) -> None:
         self._node_uuid = node_uuid
         self._back_off = back_off
-        self._refused: dict[str, object] = {}
+        self._refused: dict[str, Hashable] = {}
 
     @property
     def lines(self) -> list[str]:
@@ -90,15 +90,15 @@ class Refusals:
         return list(self._refused)
 
     @property
-    def operations(self) -> list[object]:
+    def operations(self) -> list[Hashable]:
         """The refused operations."""
         return list(self._refused.values())
 
-    def note(self, refused: Mapping[str, object]) -> None:
+    def note(self, refused: Mapping[str, Hashable]) -> None:
         """Note refused operations, by the line that reports each."""
         self._refused |= refused
 
-    def delayed(self, planned: Sequence[object]) -> backoff.Delayed | None:
+    def delayed(self, planned: Sequence[Hashable]) -> backoff.Delayed | None:
         """Return the delay of a plan if all its operations are in backoff.
 
         If only some of them are, these are noted, and the others are sent.
@@ -108,18 +108,19 @@ class Refusals:
         waiting = self._back_off.delayed(self._node_uuid, planned)
         if waiting is None:
             return None
-        if all(op in waiting.refusals.values() for op in planned):
+        if frozenset(waiting.refusals.values()).issuperset(planned):
             return waiting
         self._refused |= waiting.refusals
         return None
 
-    def keep_only(self, planned: Collection[object]) -> None:
+    def keep_only(self, planned: Collection[Hashable]) -> None:
         """Forget the operations that the latest plan does not have."""
+        wanted = frozenset(planned)
         self._refused = {
-            line: op for line, op in self._refused.items() if op in planned
+            line: op for line, op in self._refused.items() if op in wanted
         }
 
-    def back_off(self, applied: Collection[object]) -> float | None:
+    def back_off(self, applied: Collection[Hashable]) -> float | None:
         """Remember the operations; return the seconds until a retry.
 
         Return None if there are none.

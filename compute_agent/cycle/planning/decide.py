@@ -2,16 +2,18 @@
 """Decide what a node should have, and plan the operations that lead there.
 
 Pure: no I/O, configuration, logging or clock. ``ownership/resolve.py`` decides
-by the claims; contended items are left as they are, and names and providers in
-use are kept. ``plan/diff/diff.py`` finds the operations. If a fact is missing,
-``decide`` returns what it needs, and ``node/node_planner.py`` reads it and
-decides again.
+by the claims; contended items are left as they are, and what a limit holds
+back or what is in use is kept. ``plan/diff/diff.py`` finds the operations. If
+a fact is missing, ``decide`` returns what it needs, and
+``node/node_planner.py`` reads it and decides again.
 """
 
 import dataclasses
+from collections.abc import Sequence
 
+from ...fleet import mark
 from ...limits import contended as contended_items
-from ...ownership import in_use, policy, resolve, takeover
+from ...ownership import held_back, in_use, policy, resolve, takeover
 from ...ownership.explanations import notes
 from ...ownership.record import Record
 from ...plan import allocations, removal
@@ -51,6 +53,7 @@ class Inputs:
         reshape
     :ivar asks: True if first writes to other writers' providers wait until a
         person allows them
+    :ivar asks_at_home: False if only those outside the node's own tree wait
     :ivar asks_beside_nova: True if nobody said that nova-compute does not
         report the node
     """
@@ -61,6 +64,7 @@ class Inputs:
     policy: policy.Policy
     moves: tuple[allocations.Move, ...] | None = None
     asks: bool = False
+    asks_at_home: bool = True
     asks_beside_nova: bool = False
     memory: Memory = Memory()
 
@@ -94,18 +98,28 @@ def decide(inputs: Inputs, known: Known) -> Decision | Needs:
     :raises errors.AgentError: what the sources describe is not possible
     """
     seen, decides = inputs.seen, inputs.policy
+    marks = _marks(inputs)
     resolved = resolve.resolve(
-        inputs.tree, inputs.record, decides, known.authors
+        inputs.tree,
+        inputs.record.with_ours(
+            (seen.node_uuid, assertion.Kind.TRAIT), {m.trait for m in marks}
+        ),
+        decides,
+        known.authors,
+        known.outsiders,
     )
     unknown = resolved.restored - known.authors.keys()
-    if unknown:
-        return Needs(node_uuid=seen.node_uuid, authors=unknown)
+    if unknown or resolved.needs:
+        return Needs(
+            node_uuid=seen.node_uuid, authors=unknown, pools=resolved.needs
+        )
 
-    # Leave contended items; keep names and providers in use.
+    # Leave contended items; keep what is held back or in use.
     moves = inputs.moves or ()
     after, contended = contended_items.without_contended(
         seen.providers, resolved.after, () if moves else decides.contended
     )
+    after, stay = held_back.keep(seen.providers, after, decides.held)
     at_stake = tuple(in_use.at_stake(seen.providers, after))
     consumers = _consumers(inputs, at_stake, known)
     if isinstance(consumers, Needs):
@@ -119,30 +133,50 @@ def decide(inputs: Inputs, known: Known) -> Decision | Needs:
     # Plan the operations that lead there.
     memory = _memory(inputs, resolved)
     plan = diff.plan(
-        seen, _wanted(inputs, resolved, after, faults, memory), known
+        seen, _wanted(inputs, resolved, after, [*stay, *faults], memory), known
     )
     if isinstance(plan, Needs):
         return plan
+    takeovers = _first_writes(inputs, plan, marks)
     made = NodePlan(
         plan=plan,
         contended=contended_items.with_suspects(
             contended,
             seen.providers,
             inputs.record.ours,
+            home=seen.home,
             is_reporter=decides.mode is policy.Mode.REPORTER,
         ),
-        takeovers=_first_writes(inputs, plan),
+        takeovers=takeovers,
+        reserving=_reserving(inputs, resolved.after, takeovers, known),
         takes_over=decides.orders.takes_over,
+        taken=resolved.taken,
+        given_up=resolved.given_up,
+        changed=frozenset(inputs.record.was),
     )
     return Decision(
         made=made,
         at_stake=at_stake,
         undone=frozenset(n for n in resolved.restored if not known.authors[n]),
         is_repeatable=inputs.moves is None
+        and not known.outsiders
         and empty_plans.is_repeatable(
             made, seen, is_in_step=after == seen.providers
         ),
         memory=memory,
+    )
+
+
+def _marks(inputs: Inputs) -> list[mark.Mark]:
+    """Return the marks of other agents that the first write takes off.
+
+    It is the first write to a root that a driver describes, and needs a yes.
+    """
+    if not inputs.asks:
+        return []
+    seen = inputs.seen
+    return takeover.marks_on(
+        seen.node_uuid, seen.providers, inputs.record, inputs.policy.mark
     )
 
 
@@ -192,18 +226,66 @@ def _wanted(
     )
 
 
-def _first_writes(inputs: Inputs, plan: Plan) -> tuple[takeover.Takeover, ...]:
-    """Return the plan's first writes to other writers' providers."""
+def _first_writes(
+    inputs: Inputs,
+    plan: Plan,
+    marks: Sequence[mark.Mark],
+) -> tuple[takeover.Takeover, ...]:
+    """Return the plan's first writes to other writers' providers.
+
+    A child that the driver removed, and that cannot be deleted, is reserved
+    without a question.
+
+    :param marks: the marks of other agents on the root
+    """
     if not inputs.asks:
         return ()
-    return takeover.takeovers(
+    home, exists = inputs.seen.home, inputs.tree.exists
+    found = takeover.takeovers(
         plan.node_uuid,
         plan.before,
-        inputs.tree.get_provider_uuids(),
+        [
+            uuid
+            for uuid in plan.before
+            if uuid not in home or (inputs.asks_at_home and exists(uuid))
+        ],
         plan.operations,
         inputs.record,
         asks_beside_nova=inputs.asks_beside_nova,
+        marks=marks,
+        own=inputs.policy.mark,
     )
+    if not inputs.policy.orders.is_confirmed:
+        return found
+    return tuple(dataclasses.replace(one, is_agreed=True) for one in found)
+
+
+def _reserving(
+    inputs: Inputs,
+    described: provider.Snapshot,
+    takeovers: tuple[takeover.Takeover, ...],
+    known: Known,
+) -> Plan | None:
+    """Return the part of the first writes that only reserves, if any.
+
+    It follows from what the sources describe: a removal that becomes a
+    reservation, because it is held or in use, waits as a removal does. So does
+    all of a provider outside of the node's own tree. Nothing is reserved of a
+    node that another agent reports.
+    """
+    if any(one.marks for one in takeovers):
+        return None
+    if not takeovers or inputs.policy.orders.takes_over:
+        return None
+    before = inputs.seen.providers
+    waiting = {one.provider.uuid for one in takeovers} & inputs.seen.home
+    wanted, _ = contended_items.without_contended(
+        before,
+        held_back.out_of_service(before, described, waiting),
+        inputs.policy.contended,
+    )
+    plan = diff.plan(inputs.seen, Wanted(after=wanted), known)
+    return plan if isinstance(plan, Plan) and plan.operations else None
 
 
 def _memory(inputs: Inputs, resolved: resolve.Resolution) -> Memory:

@@ -313,6 +313,65 @@ PROCESS = (
     _process('max_fds', FILES, 'Maximum number of open file descriptors.'),
 )
 
+_SHARE = {'share': 'the name of the share, one for each agent'}
+_FLEET = 'state_connection'
+LEASE_HELD = Family(
+    name='lease_held',
+    unit=FLAG,
+    text='1 if this agent holds the lease of its share, and so reports it; 0 '
+    'if it stands by.',
+    labels=_SHARE,
+    option=_FLEET,
+)
+LEASE_EPOCH = Family(
+    name='lease_epoch',
+    unit='number',
+    text='Number of the take-over by which this agent holds the lease; 0 if '
+    'it stands by.',
+    labels=_SHARE,
+    option=_FLEET,
+)
+LEASE_TAKE_OVERS = Family(
+    name='lease_take_overs',
+    kind=Kind.COUNTER,
+    unit='take-overs',
+    text='Times that this agent took the lease.',
+    labels=_SHARE,
+    option=_FLEET,
+)
+BEAT_AGE = Family(
+    name='lease_beat_age_seconds',
+    unit=SECONDS,
+    text='Seconds since this agent last beat, or, as a standby, since it saw '
+    'the beat of the holder move.',
+    labels=_SHARE,
+    option=_FLEET,
+)
+DATABASE_UP = Family(
+    name='shared_database_up',
+    unit=FLAG,
+    text='0 while the shared database cannot be used, so that nothing is '
+    'written to placement.',
+    labels=_SHARE,
+    option=_FLEET,
+)
+RECORD_BEHIND = Family(
+    name='shared_record_behind',
+    unit='beats',
+    text='Beats between the last commit to the shared record and the copy of '
+    'it that a standby has; 0 if it has that commit.',
+    labels=_SHARE,
+    option=_FLEET,
+)
+COMMIT_DURATION = Family(
+    name='shared_commit_duration_seconds',
+    kind=Kind.HISTOGRAM,
+    unit=SECONDS,
+    text='Time that a commit to the shared record took, also one that failed.',
+    buckets=(0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15),
+    option=_FLEET,
+)
+
 # Subject → its metrics: the order of the documentation.
 SUBJECTS: Mapping[str, tuple[Family, ...]] = {
     'Cycles': (
@@ -334,6 +393,15 @@ SUBJECTS: Mapping[str, tuple[Family, ...]] = {
     ),
     'Writes': (WRITES, REMOVALS, CONFLICTS, DRIFT_FOUND, DRIFT_RESTORED),
     'Requests and drivers': (REQUESTS, REQUEST_DURATION, DRIVER_DURATION),
+    'A fleet': (
+        LEASE_HELD,
+        LEASE_EPOCH,
+        LEASE_TAKE_OVERS,
+        BEAT_AGE,
+        DATABASE_UP,
+        RECORD_BEHIND,
+        COMMIT_DURATION,
+    ),
     'The daemon': (BUILD_INFO, START_TIME, *PROCESS),
 }
 ALL = tuple(one for families in SUBJECTS.values() for one in families)

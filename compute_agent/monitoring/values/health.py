@@ -14,6 +14,7 @@ health need to know them; ``cmd/run/status.py`` keeps the values.
 import dataclasses
 import datetime as dt
 import enum
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from ... import error_text
@@ -38,6 +39,10 @@ class FinishedCycle(Protocol):
     def trouble(self) -> str:
         """Why placement, or the drivers, could not be asked; or empty."""
 
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """The number of nodes by status; ``left`` is one of these."""
+
 
 class Cycles(Protocol):
     """The last cycle of the daemon, and the one that runs.
@@ -61,6 +66,14 @@ class Cycles(Protocol):
     def last_good(self) -> float | None:
         """The moment at which a cycle last finished without trouble."""
 
+    @property
+    def role(self) -> str:
+        """``holder`` or ``standby`` of a share; empty without a share."""
+
+    @property
+    def standby(self) -> str:
+        """A line about the agent that reports, if this one stands by."""
+
     def age(self) -> float:
         """Return the seconds since the daemon began."""
 
@@ -76,17 +89,24 @@ LEAST = 60.0  # seconds; short intervals leave a cycle this time
 LONGEST = 1200.0  # seconds of one cycle, if systemd gives no limit
 
 
+_LEFT = 'left'  # a status of nodes, and a state of the daemon
+
+
 class State(enum.Enum):
     """The states of a daemon; the value is the word that programs read."""
 
     #: The last good cycle is young.
     OK = 'ok'
+    #: Another agent reports the share, and this one could take its place.
+    STANDBY = 'standby'
     #: The daemon began a short time ago, and no cycle was good yet.
     STARTING = 'starting'
     #: Cycles finish, but placement or the drivers cannot be asked.
     OUTAGE = 'outage'
     #: A cycle runs for longer than a cycle may.
     HANG = 'hang'
+    #: All nodes left their driver's list, and none is in it.
+    LEFT = _LEFT
     #: No cycle finished for too long; none runs, or one that does not hang.
     LATE = 'late'
 
@@ -110,7 +130,7 @@ class Health:
     @property
     def is_healthy(self) -> bool:
         """True if the last good cycle, or the start, is young enough."""
-        return self.state in {State.OK, State.STARTING}
+        return self.state in {State.OK, State.STANDBY, State.STARTING}
 
     @property
     def is_alive(self) -> bool:
@@ -119,14 +139,16 @@ class Health:
 
     @property
     def is_ready(self) -> bool:
-        """True once a cycle was good."""
+        """True once a cycle was good, or a standby could report."""
         return self.cycles.last_good is not None
 
     def data(self) -> dict[str, Any]:
         """Return it as programs read it."""
         last = self.cycles.last
+        role = self.cycles.role
         return {
             'status': self.state.value,
+            **({'role': role} if role else {}),
             'why': self.why,
             'age_seconds': round(self.age, 1),
             'threshold_seconds': self.threshold,
@@ -136,6 +158,7 @@ class Health:
                 'began': _moment(last.began),
                 'seconds': round(last.seconds, 3),
                 'trouble': last.trouble,
+                'nodes': dict(last.counts),
             },
             'running_since': _moment(self.cycles.running_since),
         }
@@ -160,12 +183,28 @@ def judge(cycles: Cycles, interval: float, longest: float = LONGEST) -> Health:
         state, why = State.OK, ''
         if good is None:
             state, why = State.STARTING, 'no cycle was good yet'
+        elif cycles.standby:
+            state, why = State.STANDBY, cycles.standby
+        elif last is not None:
+            state, why = _departed(last.counts)
     else:
         long = running if running >= threshold else 0.0
         state, why = _unwell(cycles, age, long)
     return Health(
         state=state, why=why, age=age, threshold=threshold, cycles=cycles
     )
+
+
+def _departed(counts: Mapping[str, int]) -> tuple[State, str]:
+    """Return the state and its reason if nodes left their driver's list."""
+    left, every = counts.get(_LEFT, 0), sum(counts.values())
+    if not left:
+        return State.OK, ''
+    why = (
+        f"{left} of {every} nodes left their driver's list and may exist "
+        'elsewhere: check the options that choose nodes'
+    )
+    return State.LEFT if left == every else State.OK, why
 
 
 def _unwell(cycles: Cycles, age: float, long: float) -> tuple[State, str]:

@@ -4,9 +4,10 @@
 Pure: no I/O, configuration, logging or clock. With ``mode = companion``, the
 root of a node is nova-compute's. The agent adds to it only traits that nova
 does not decide, and aggregates, and never its complete list of anything. Below
-the root, it writes only to children of its own. ``confine`` applies these rules
-to what all sources asserted. ``cycle/describing/descriptions.py`` calls it, after
-the sources edited the tree and before ownership is resolved.
+the root, it writes only to children of its own, and outside the node's tree to
+no provider that has a trait of nova's providers. ``confine`` applies these
+rules to what all sources asserted. ``cycle/describing/descriptions.py`` calls
+it, after the sources edited the tree and before ownership is resolved.
 """
 
 import dataclasses
@@ -15,9 +16,10 @@ from collections.abc import Collection, Iterable, Mapping
 from ... import error_text, errors
 from ...tree import assertion, provider, provider_tree
 from ...tree.assertion import Assertion, Key, Kind
+from .. import nova_traits
 from ..record import Record
 from ..undeletable import is_derived
-from . import given_up, nova_traits
+from . import given_up
 
 
 def is_own(
@@ -53,11 +55,7 @@ class _Confinement:
     record: Record
 
     def confine(self, root: str) -> None:
-        """Confine the assertions about the root and all other providers.
-
-        Resolving ownership leaves other writers' sharing providers as they
-        are.
-        """
+        """Confine the assertions about the root and all other providers."""
         self._refuse_inventory(root)
         for kind in (Kind.TRAIT, Kind.AGGREGATE):
             self._confine_root(root, kind)
@@ -67,8 +65,12 @@ class _Confinement:
                 continue
             if is_own(self.tree, self.record, uuid):
                 self._confine_own(uuid)
-            elif uuid in below:
+            elif uuid in below or any(
+                map(nova_traits.says_nova, self.tree.baseline[uuid].traits)
+            ):
                 self._leave(uuid)
+            else:
+                self._confine_own(uuid)
 
     def _refuse_inventory(self, root: str) -> None:
         """Drop the empty assertions; the files' others were faults before."""
@@ -144,7 +146,7 @@ class _Confinement:
             self.tree.note(
                 f'{self._title(uuid)}: left as it is, because this agent did '
                 'not create it, or nova-compute has taken it over, and a '
-                'companion writes only to children of its own; a driver or a '
+                "companion does not write to nova's providers; a driver or a "
                 f'file asserted its {", ".join(asserted)}'
             )
 

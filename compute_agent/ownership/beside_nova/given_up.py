@@ -15,9 +15,9 @@ from collections.abc import Iterable, Mapping
 
 from ...tree import assertion, names, provider
 from ...tree.assertion import Claims, Key, Kind
+from .. import nova_traits
 from ..policy import Mode
 from ..record import Record
-from . import nova_traits
 
 
 def of_mode(

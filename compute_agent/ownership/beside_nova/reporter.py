@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from ... import error_text
 from ...tree import assertion, provider_tree
 from ...tree.assertion import Kind
-from . import nova_traits
+from .. import nova_traits
 
 # Seconds in which nova-compute undoes a second time: it reads its providers anew
 # every five minutes. And for which the agent then writes nothing.

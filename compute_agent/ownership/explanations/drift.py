@@ -15,12 +15,17 @@ from ...plan import change as changes
 from ...plan.change import Change
 from ...tree import assertion, names, provider
 from ...tree.assertion import Kind
+from .. import takeover
 from ..policy import Policy, is_protected
 from ..record import Record
 
 _MAYBE = (
     'it goes only if the driver gives a complete list ("compute-agent plan" '
     'asks it)'
+)
+_RATIO = (
+    "an allocation ratio is the operator's; it is set again only if the driver "
+    'or a file gives one ("compute-agent plan" asks them)'
 )
 
 
@@ -69,7 +74,19 @@ class Known:
 
 def drift(known: Known) -> list[Drift]:
     """Return the changes of other writers on one node, with their fates."""
-    return [*_Comparison(known).drift()]
+    found = [*_Comparison(known).drift()]
+    who = takeover.others(
+        takeover.marks_on(
+            known.policy.node_uuid,
+            known.live,
+            known.record,
+            known.policy.mark,
+        )
+    )
+    if not who:
+        return found
+    why = f'{who} reports the node'
+    return [dataclasses.replace(d, fate=Fate.LEFT, why=why) for d in found]
 
 
 class _Comparison:
@@ -150,8 +167,15 @@ class _Comparison:
         if not one.existed:
             return Fate.LEFT, claimed
         if one.exists and self._is_only_a_ratio(one):
-            return Fate.LEFT, "an allocation ratio is the operator's"
+            return self._of_a_ratio(one)
         return Fate.RESTORED, claimed
+
+    def _of_a_ratio(self, one: Change) -> tuple[Fate, str]:
+        """Return the fate of a ratio that another writer changed."""
+        seen = self._known.seen.get(one.uuid)
+        if seen and seen.inventories.get(one.name) == one.after:
+            return Fate.LEFT, "the operator's ratio; an earlier cycle left it"
+        return Fate.DRIVER, _RATIO
 
     def _unclaimed(self, one: Change, kind: Kind) -> tuple[Fate, str]:
         """Return the fate of a name that no source claims."""

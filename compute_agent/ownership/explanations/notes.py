@@ -13,8 +13,10 @@ reading and that a source of this agent begins to report, and children with the
 uuids that the agent derives. The planner asks once for each node.
 """
 
+import shlex
 from collections.abc import Collection, Container, Mapping
 
+from ... import error_text
 from ...tree import assertion, provider, provider_tree
 from ...tree.assertion import Kind
 from .. import claims, undeletable
@@ -34,10 +36,10 @@ _MASKED = '{}: not reported, masked by [compute_agent] masked_traits: {}'
 _RESTORED = '{}: removed by {}, and restored: {}'
 _CHANGED = '{}: changed by {}, and restored: {}'
 _OTHERS = 'another writer'
-_READ_ONLY = (
-    '{0}: not written, because this agent did not create it, although the '
-    'driver asserted its {1}; to let this agent write it, run "compute-agent '
-    'provider adopt {2}"'
+_RENAMED = (
+    '{0}: not written, because the driver calls it {1} and this agent did not '
+    'create it; if it should have that name, run "compute-agent provider '
+    'rename {2} {3}"'
 )
 
 
@@ -72,16 +74,10 @@ class Notes:
         self._home = home
         self._authors = authors
 
-    def read_only(
-        self, one: provider.Provider, kinds: Collection[Kind]
-    ) -> None:
-        """Note the kinds of names that the agent does not write.
-
-        A driver or a file asserted them on a provider of another writer.
-        """
-        if kinds:
-            listed = ', '.join(kinds)
-            self.lines.append(_READ_ONLY.format(one, listed, one.uuid))
+    def renamed(self, one: provider.Provider, name: str) -> None:
+        """Note that a provider is not written: the driver has another name."""
+        quoted = shlex.quote(name)
+        self.lines.append(_RENAMED.format(one, name, one.uuid, quoted))
 
     def decided(
         self,
@@ -186,13 +182,11 @@ def older_record(
     """
     if not any(uuid == node_uuid for uuid, _ in record.claims):
         return None  # the record of the node is new
-    found = sorted(_names(tree, record) | _children(tree, record))
+    found = _names(tree, record) | _children(tree, record)
     if not found:
         return None
-    few, more = found[:_FEW], len(found) - _FEW
-    rest = f' and {more} more' if more > 0 else ''
     return (
-        f'placement has {", ".join(few)}{rest}, as if this agent had added it, '
+        f'placement has {error_text.listed(found, _FEW)}, as if this agent had added it, '
         'but the state database does not know of it: the database is older '
         'than placement (was the host or the file restored from a copy?), or '
         'another agent reports this node too; the agent removes nothing that '

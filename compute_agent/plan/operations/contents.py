@@ -174,8 +174,8 @@ class SetInventories(_SetContents):
     ``inventories`` and ``before`` map resource class to Inventory.
     """
 
-    inventories: Inventories
-    before: Inventories
+    inventories: Inventories = dataclasses.field(hash=False)
+    before: Inventories = dataclasses.field(hash=False)
 
     kind = assertion.Kind.INVENTORY
 
@@ -293,7 +293,7 @@ class Reshape(write.Write):
     uuid: str
     name: str
     inventories: tuple[SetInventories, ...]
-    moves: tuple[allocations.Move, ...]
+    moves: tuple[allocations.Move, ...] = dataclasses.field(hash=False)
 
     @property
     def subject(self) -> str:

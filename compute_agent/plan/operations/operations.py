@@ -156,11 +156,6 @@ class CreateProvider(_ProviderWrite):
 
     parent_uuid: str | None
 
-    @property
-    def taken_name(self) -> str:
-        """The provider's name."""
-        return self.name
-
     def changes(self) -> Iterator[Change]:
         """Yield the created provider."""
         yield Change(uuid=self.uuid, kind=None, existed=False, exists=True)
@@ -194,11 +189,6 @@ class UpdateProvider(_ProviderWrite):
     parent_uuid: str | None
     old_name: str
     old_parent_uuid: str | None
-
-    @property
-    def taken_name(self) -> str:
-        """The provider's new name."""
-        return self.name
 
     def changes(self) -> Iterator[Change]:
         """Yield nothing: a rename or a move adds and removes no name."""

@@ -140,11 +140,6 @@ class Write(abc.ABC):
         return NO_NAMES
 
     @property
-    def taken_name(self) -> str | None:
-        """The provider name that it takes, None if it takes no name."""
-        return None
-
-    @property
     def moved_classes(self) -> frozenset[str]:
         """The resource classes whose allocations it moves.
 

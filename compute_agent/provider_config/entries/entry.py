@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ... import error_text, yaml_file
 from ...tree import assertion, inventory
-from ...virt import finding
+from ...virt.values import finding
 
 #: Names the root of each compute node in place of a uuid.
 COMPUTE_NODE = '$COMPUTE_NODE'

@@ -91,14 +91,6 @@ class _Merge:
 
     def add(self, uuid: str, entry: Entry) -> None:
         """Add one entry to the names of its file for the provider."""
-        if not self._may_write(uuid):
-            self._tree.note(
-                f'{self._title(uuid)}: the entry at {entry.at()} is not '
-                'applied, because this agent did not create that sharing '
-                'provider; add the traits and inventories by hand, or in '
-                'the files of the agent that created it'
-            )
-            return
         taken = self._taken_classes(uuid, entry)
         added = self._additions.setdefault((entry.source, uuid), _Additions())
         added.traits.update(entry.traits)
@@ -120,7 +112,7 @@ class _Merge:
             with self._tree.asserting(source):
                 self._declare(uuid, kinds, added)
         for key, claims in sorted(self._record.claims.items()):
-            if self._is_judged(key[0]):
+            if self._tree.exists(key[0]):
                 self._note_remaining(*key, claims)
 
     def _claims(self) -> dict[tuple[str, str], set[Kind]]:
@@ -129,7 +121,7 @@ class _Merge:
         for (uuid, kind), claims in self._record.claims.items():
             for source, names in claims.items():
                 is_file = source.startswith(assertion.FILE_PREFIX)
-                if names and is_file and self._is_judged(uuid):
+                if names and is_file and self._tree.exists(uuid):
                     claimed.setdefault((source, uuid), set()).add(kind)
         return claimed
 
@@ -140,9 +132,6 @@ class _Merge:
             self._tree.declare_traits(uuid, *added.traits)
         if Kind.INVENTORY in kinds:
             self._tree.declare_inventory(uuid, added.inventories)
-
-    def _is_judged(self, uuid: str) -> bool:
-        return self._tree.exists(uuid) and self._may_write(uuid)
 
     def _taken_classes(self, uuid: str, entry: Entry) -> Collection[str]:
         """Return the classes that an earlier entry gave this provider.
@@ -158,11 +147,6 @@ class _Merge:
             f'{entry.at()}; put all additions into one entry'
         )
         return first.inventories.keys()
-
-    def _may_write(self, uuid: str) -> bool:
-        """True for the node's own tree, and for providers we created."""
-        ours = uuid in self._record.created or uuid not in self._tree.baseline
-        return uuid in self._own_tree or ours
 
     def _is_free(self, uuid: str, rc: str, entry: Entry) -> bool:
         """True if no other reports this class; else add a fault."""

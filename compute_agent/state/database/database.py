@@ -8,13 +8,14 @@ table. The parts of ``state.py`` use it.
 
 import contextlib
 import json
+import os
 import pathlib
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ... import errors, private_files
-from . import schema
+from . import schema, write_count
 
 # Errors that damaged rows raise: rows not as this agent wrote them.
 _DAMAGED = (
@@ -26,20 +27,37 @@ _DAMAGED = (
 )
 
 
+Committing = Callable[
+    [sqlite3.Connection], contextlib.AbstractContextManager[object]
+]
+
+
 class Database:
     """An open state database; one thread at a time uses it.
 
-    :param path: the file, checked before each write: it must still be the
-        one that was opened
+    :param path: the file, checked before each write: it and the files beside it
+        must still be those that were opened
+    :param count: the file with the number of writes, if this connection notes
+        it
+    :ivar committing: the context in which each transaction is committed; if it
+        raises, the transaction is rolled back
+    :ivar is_older: True if an old copy was put in the place of the database,
+        so that it does not know any more which names this agent added
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, path: pathlib.Path | None = None
+        self,
+        connection: sqlite3.Connection,
+        path: pathlib.Path | None = None,
+        *,
+        count: int | None = None,
     ) -> None:
         self._db = connection
-        self._path = path
-        self._inode = path.stat().st_ino if path else None
+        self._count = count
+        self._inodes = {} if path is None else _inodes(path)
         self._lock = threading.RLock()
+        self.committing: Committing = contextlib.nullcontext
+        self.is_older = False
 
     @classmethod
     def open(cls, directory: pathlib.Path) -> 'Database':
@@ -58,7 +76,13 @@ class Database:
                 )
                 db.execute('pragma journal_mode = wal')
                 schema.prepare(db, path)
-                opened = cls(db, path)
+                beside = path.with_name(write_count.FILE_NAME)
+                count = private_files.open_file(beside)
+                undo.callback(os.close, count)
+                opened = cls(db, path, count=count)
+                opened.is_older = write_count.forget_if_older(
+                    db, write_count.noted(directory)
+                )
                 undo.pop_all()
                 return opened
 
@@ -92,35 +116,42 @@ class Database:
         path = directory / schema.FILE_NAME
         with schema.explained(path):
             if not private_files.exists(path):
-                return cls.in_memory()
+                return cls(_empty())
             schema.check_links(path)
             with contextlib.closing(
                 schema.connect(f'{path.resolve().as_uri()}?mode=ro')
             ) as db:
                 if schema.is_new(db):
-                    return cls.in_memory()
+                    return cls(_empty())
+                # Before the copy: a daemon may write meanwhile.
+                writes = write_count.noted(directory)
                 memory = schema.connect(':memory:')
                 try:
                     db.backup(memory)
                     schema.migrate(memory)
                     schema.check_version(memory, path)
                     schema.remove_credentials(memory)
-                    return cls(memory)
+                    copy = cls(memory)
+                    copy.is_older = write_count.forget_if_older(memory, writes)
                 except BaseException:
                     memory.close()
                     raise
+                return copy
 
     @classmethod
     def in_memory(cls) -> 'Database':
         """Return an empty database that ends with the process."""
-        db = schema.connect(':memory:')
-        db.executescript(schema.SCHEMA)
+        db = _empty()
+        schema.make_id(db)
         return cls(db)
 
     def close(self) -> None:
         """Close the database; all writes are already durable."""
         with self._lock:
             self._db.close()
+            if self._count is not None:
+                os.close(self._count)
+                self._count = None
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -142,16 +173,21 @@ class Database:
         """Lend the connection for one durable transaction.
 
         The transaction is committed as a whole, or rolled back if anything
-        is raised.
+        is raised. An ``Unavailable`` whose cause is SQLite's is about this
+        database, any other is about that of a fleet.
 
         :raises errors.Unavailable: the database cannot be written
         """
         with self._lock:
-            self._check_file()
+            self.check_files()
             try:
                 self._db.execute('begin immediate')
                 yield self._db
-                self._db.execute('commit')
+                writes = write_count.count(self._db)
+                with self.committing(self._db):
+                    self._db.execute('commit')
+                if self._count is not None:
+                    write_count.note(self._count, writes)
             except sqlite3.Error as exc:
                 self._roll_back()
                 raise errors.Unavailable(
@@ -162,27 +198,52 @@ class Database:
                 self._roll_back()
                 raise
 
-    def _check_file(self) -> None:
-        """Refuse to write to a file that is no longer in its place.
+    def check_files(self) -> None:
+        """Refuse to go on with files that are no longer in their places.
 
-        :raises errors.Unavailable: it was removed or replaced since it was
+        If only the log of the database is missing, its content is moved to the
+        database, so that nothing is lost if the agent is killed now.
+
+        :raises errors.Unavailable: a file was removed or replaced since it was
             opened
         """
-        if self._path is None:
+        found = {path: _inode(path) for path in self._inodes}
+        other = [path for path in found if found[path] != self._inodes[path]]
+        if not other:
             return
-        try:
-            same = self._path.stat().st_ino == self._inode
-        except OSError:
-            same = False
-        if not same:
-            raise errors.Unavailable(
-                f'{self._path} was removed or replaced while the agent was '
-                'running: put it back, or restart the agent'
-            )
+        database, *_ = self._inodes
+        if database not in other and not any(map(found.get, other)):
+            with contextlib.suppress(sqlite3.Error), self._lock:
+                self._db.execute('pragma wal_checkpoint(passive)')
+        raise errors.Unavailable(
+            f'{other[0]} was removed or replaced while the agent was '
+            'running: put it back, or restart the agent'
+        )
 
     def _roll_back(self) -> None:
         if self._db.in_transaction:
             self._db.execute('rollback')
+
+
+def _empty() -> sqlite3.Connection:
+    """Return an empty database of an agent that has no id yet."""
+    db = schema.connect(':memory:')
+    db.executescript(schema.SCHEMA)
+    return db
+
+
+def _inodes(path: pathlib.Path) -> dict[pathlib.Path, int]:
+    """Return the files of an open database, itself first, with their inodes."""
+    beside = (path.with_name(path.name + end) for end in schema.OPEN_BESIDE)
+    return {file: _inode(file) for file in (path, *beside)}
+
+
+def _inode(path: pathlib.Path) -> int:
+    """Return the inode of a file; 0 if it is missing."""
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return 0
 
 
 def packed(names: Iterable[str]) -> str:

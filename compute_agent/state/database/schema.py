@@ -19,10 +19,11 @@ from collections.abc import Iterator
 
 from ... import error_text, errors, private_files
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 11
 FILE_NAME = 'state.sqlite'
-# SQLite's files beside the database.
-_SUFFIXES = ('-wal', '-shm', '-journal')
+# SQLite's files beside the database; it has the first two open.
+OPEN_BESIDE = ('-wal', '-shm')
+_SUFFIXES = (*OPEN_BESIDE, '-journal')
 
 _NODE = """
 create table node (
@@ -91,6 +92,32 @@ create table history (
     result text not null, content text not null, size integer not null);
 create index history_uuid on history (uuid);
 """
+# The number of writes; see ``write_count.py``.
+_WRITTEN = """
+create table written (writes integer not null);
+insert into written values (0);
+"""
+# ``shared`` tells which state of a fleet's record this copy has; ``doubted`` has
+# the providers whose names count as this agent's only if nothing changed them.
+_SHARED = """
+create table shared (
+    place text not null, sequence integer not null,
+    is_older integer not null);
+insert into shared values ('', 0, 0);
+create table doubted (uuid text primary key) without rowid;
+"""
+# The nodes whose removals were held as a mass; see ``state/approvals.py``.
+_MASS = """
+create table mass (
+    kind text, node_uuid text, nodes integer not null,
+    of_nodes integer not null, primary key (kind, node_uuid)) without rowid;
+"""
+# The id of this agent; see ``make_id``.
+_AGENT = 'create table agent (id text not null);\n'
+_MAKE_ID = (
+    'insert into agent select hex(randomblob(6))'
+    ' where not exists (select 1 from agent)'
+)
 # Before version 6, the agent wrote to every root without a question.
 _KEEP_WRITING = """
 insert into taken_over select uuid from held union select uuid from ours;
@@ -117,7 +144,8 @@ create index reading_root on reading (site, root_uuid);
 create table known (
     site integer primary key, traits text not null, classes text not null,
     read_at real not null);
-{_NODE}{_WAS}{_HELD}{_MANY}{_VERSION_6}{_HISTORY}"""
+{_NODE}{_WAS}{_HELD}{_MANY}{_VERSION_6}{_HISTORY}{_WRITTEN}{_SHARED}{_MASS}
+{_AGENT}"""
 # Version → the statements that turn it into the next version.
 MIGRATIONS = {
     1: _NODE,
@@ -126,6 +154,10 @@ MIGRATIONS = {
     4: _MANY,
     5: _VERSION_6 + _KEEP_WRITING,
     6: _HISTORY,
+    7: _WRITTEN,
+    8: _SHARED,
+    9: _MASS,
+    10: _AGENT,
 }
 _PRAGMAS = ('foreign_keys = on', 'synchronous = full', 'busy_timeout = 10000')
 
@@ -210,8 +242,9 @@ def prepare(db: sqlite3.Connection, path: pathlib.Path) -> None:
     if is_new(db):
         _run(db, SCHEMA, SCHEMA_VERSION)
     migrate(db)
-    db.execute('commit')
     check_version(db, path)
+    make_id(db)
+    db.execute('commit')
     if has_credentials(db):
         db.execute('pragma secure_delete = on')
         db.execute('begin immediate')
@@ -226,6 +259,11 @@ def migrate(db: sqlite3.Connection) -> None:
     while version in MIGRATIONS:
         _run(db, MIGRATIONS[version], version + 1)
         version += 1
+
+
+def make_id(db: sqlite3.Connection) -> None:
+    """Give the agent an id if it has none."""
+    db.execute(_MAKE_ID)
 
 
 def is_new(db: sqlite3.Connection) -> bool:

@@ -131,6 +131,26 @@ class History:
             self._warn(exc)
         db.execute('release history')
 
+    def copy(
+        self,
+        db: sqlite3.Connection,
+        rows: Sequence[Sequence[object]],
+        *,
+        whole: bool = False,
+    ) -> None:
+        """Add entries that other agents of a share wrote.
+
+        :param whole: True if they take the place of all entries here
+        """
+        now = self.clock()
+        before = rotation.newest(db, now)
+        if whole:
+            db.execute('delete from history')
+            self._rotation.count_again()
+        db.executemany(_INSERT, rows)
+        written = sum(len(str(row[6])) + rotation.OVERHEAD for row in rows)
+        self._rotation.turn(db, now, written, before)
+
     def own_since(
         self, db: sqlite3.Connection, uuid: str, moment: float
     ) -> Sequence[Entry]:
@@ -218,7 +238,7 @@ class History:
                 finally:
                     tried, good = self._has_tried, not self._has_failed
         except errors.Unavailable as exc:
-            if not tried:
+            if not tried or not isinstance(exc.__cause__, sqlite3.Error):
                 raise
             self._rotation.count_again()
             failed.append(exc)

@@ -14,7 +14,14 @@ Names and uuids are checked by placement's rules.
 import contextlib
 import dataclasses
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import Any
 
 from ... import errors, yaml_problems
@@ -140,6 +147,27 @@ class NodeRecord:
             *(u for u, _ in (*record.ours, *record.claims)),
         }
         return sorted(uuids, key=lambda uuid: (uuid != self.node.uuid, uuid))
+
+
+def within(handed: NodeRecord, tree: Container[str]) -> NodeRecord:
+    """Return the part of a record that is about the providers of a tree.
+
+    :raises errors.ConfigError: none is
+    """
+    record = handed.record
+    if not any(uuid in tree for uuid in handed.providers):
+        raise errors.ConfigError(
+            f'nothing was imported: the record of {handed.node} is about '
+            "providers that placement does not have in the node's tree"
+        )
+    return dataclasses.replace(
+        handed,
+        record=Record(
+            created=frozenset(u for u in record.created if u in tree),
+            ours={k: v for k, v in record.ours.items() if k[0] in tree},
+            claims={k: v for k, v in record.claims.items() if k[0] in tree},
+        ),
+    )
 
 
 def find(nodes: Sequence[Node], wanted: str) -> Node:

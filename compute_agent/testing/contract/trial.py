@@ -22,7 +22,7 @@ from ... import errors
 from ...cmd.wiring import agent
 from ...cycle.node import node_result
 from ...virt import driver as virt
-from ...virt import finding
+from ...virt.values import finding
 from ..fixtures import cycles
 from ..fixtures import placement as placements
 from ..values.differences import Held
@@ -72,7 +72,7 @@ class Cycle:
             (
                 node_result.line(one)
                 for one in self.results
-                if one.status is not node_result.Status.DONE
+                if not one.is_settled
             ),
             '',
         )

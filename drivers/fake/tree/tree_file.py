@@ -98,6 +98,14 @@ SCHEMA: dict[str, Any] = {
             'type': 'array',
             'items': {'$ref': '#/$defs/sharing'},
         },
+        'node_filter': {
+            'description': 'a mapping of option to value, {} for no filter',
+            'type': 'object',
+            'additionalProperties': {
+                **_TEXT,
+                'description': 'a value as text',
+            },
+        },
         'authority': {
             'description': 'a list of trait names, or prefixes that end in *',
             'type': 'array',
@@ -172,6 +180,7 @@ class TreeFile:
     nodes: Mapping[str, Described]
     sharing_providers: tuple[Described, ...]
     authority: tuple[str, ...]
+    node_filter: Mapping[str, str] | None = None
 
     def shared_with(self, nodename: str) -> tuple[Described, ...]:
         """Return the sharing providers if this is the file's first node."""
@@ -210,6 +219,7 @@ class _Reader:
                 self._authority(text, 'authority', i)
                 for i, text in enumerate(data.get('authority', ()))
             ),
+            node_filter=data.get('node_filter'),
         )
 
     def _roots(self, key: str) -> tuple[Described, ...]:

@@ -177,6 +177,7 @@ net.state | text | up, down, … | /sys/class/net/*/operstate | never
 net.switch_id | text | | /sys/class/net/*/phys_switch_id | the driver has none
 net.tx_queues | int | queues | /sys/class/net/*/queues | never
 net.type | int | 1: Ethernet, 32: InfiniBand | /sys/class/net/*/type | never
+nova.images_type | text | default, raw, qcow2, flat, ploop, lvm, rbd | the option [libvirt] images_type | never
 os.id | text | debian, … | /etc/os-release, /usr/lib/os-release | never
 os.id_like | text | | /etc/os-release, /usr/lib/os-release | never
 os.name | text | | /etc/os-release, /usr/lib/os-release | never

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from compute_agent.virt import host_facts
+from compute_agent.virt.values import host_facts
 
 #: Plain data, as in JSON; a sequence is a tuple.
 Value: TypeAlias = host_facts.Value
@@ -19,6 +19,12 @@ Value: TypeAlias = host_facts.Value
 DEVICE_FAMILIES = ('block', 'gpu', 'mdev_type', 'net', 'pci', 'usb')
 
 _NAME = re.compile(r'[a-z][a-z0-9_]*\.[a-z0-9_]+', re.ASCII)
+
+# The library of the rules crashes for an integer of thousands of digits, and
+# for a list in thousands of lists. Real values are far smaller.
+_WHOLE = range(-(1 << 63), 1 << 64)
+_DEEPEST = 8
+_LARGEST = 1_000_000  # characters and items
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +58,8 @@ class Fact:
     def __post_init__(self) -> None:
         """Refuse a name that no rule can write.
 
+        A value that no rule may read is unknown.
+
         :raises ValueError: the name is not ``family.name`` in lower case
         """
         if not _NAME.fullmatch(self.name):
@@ -59,6 +67,10 @@ class Fact:
                 f'{self.name!r} is not the name of a fact: write family.name '
                 'in lower case, with letters, digits and underscores'
             )
+        excess = '' if self.unknown else _excess(self.value)
+        if excess:
+            object.__setattr__(self, 'unknown', excess)
+            object.__setattr__(self, 'value', None)
 
     @property
     def family(self) -> str:
@@ -69,6 +81,28 @@ class Fact:
     def attribute(self) -> str:
         """The part of the name after the dot."""
         return self.name.partition('.')[2]
+
+
+def _excess(value: Value) -> str:
+    """Return why a value is too large for a rule; empty if it is not."""
+    size, depth, level = 0, 0, [value]
+    while level:
+        if depth > _DEEPEST:
+            return f'it has lists in lists in more than {_DEEPEST} levels'
+        inner: list[Value] = []
+        for one in level:
+            if isinstance(one, int) and one not in _WHOLE:
+                return f'it is not from {_WHOLE[0]} to {_WHOLE[-1]}'
+            size += len(one) if isinstance(one, str) else 1
+            if isinstance(one, Mapping):
+                size += sum(map(len, one))
+                inner.extend(one.values())
+            elif isinstance(one, tuple):
+                inner.extend(one)
+        if size > _LARGEST:
+            return f'it has more than {_LARGEST} characters and items'
+        level, depth = inner, depth + 1
+    return ''
 
 
 def _same(one: Value, other: Value) -> bool:

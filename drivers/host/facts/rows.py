@@ -11,7 +11,7 @@ are unknown, not absent.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from compute_agent.virt import host_facts
+from compute_agent.virt.values import host_facts
 
 from .fact import DEVICE_FAMILIES, Device, Fact, Facts, Value
 
@@ -64,12 +64,19 @@ def to_facts(rows: Iterable[Row]) -> Facts:
 
 
 def _fact(name: str, row: Row) -> Fact:
-    return Fact(
+    """Return the fact of a row.
+
+    :raises ValueError: the name is none, or the value is too large
+    """
+    made = Fact(
         name=name,
         value=_plain(row.value),
         source=row.source,
         unknown=row.unknown,
     )
+    if made.unknown != row.unknown:
+        raise ValueError(f'{name}: {made.unknown}')
+    return made
 
 
 def _of_devices(family: str, listed: Sequence[Device]) -> Iterator[Row]:

@@ -73,7 +73,7 @@ def read(files: HostFiles) -> tuple[Fact, ...]:
 def read_configuration(files: HostFiles) -> tuple[Fact, ...]:
     """Return the facts that were settled when the kernel was built."""
     family = Family('kernel', files)
-    release = files.word(RELEASE) or ''
+    release = _release(files)
     path = configuration_path(files)
     family.computed('config', path, lambda: _configuration(files, path))
     builtin = f'/lib/modules/{release}/modules.builtin'
@@ -81,9 +81,14 @@ def read_configuration(files: HostFiles) -> tuple[Fact, ...]:
     return family.facts
 
 
+def _release(files: HostFiles) -> str:
+    """Return the kernel's release as a part of a path; a NUL ends it."""
+    return (files.word(RELEASE) or '').partition('\0')[0]
+
+
 def configuration_path(files: HostFiles) -> str:
     """Return the file with the kernel's configuration; it may not exist."""
-    release = files.word(RELEASE) or ''
+    release = _release(files)
     places = (f'/boot/config-{release}', f'/lib/modules/{release}/config')
     return next(
         (path for path in places if files.changed(path) is not None), CONFIG_GZ

@@ -94,7 +94,7 @@ class LocalFacts:
     def _paths(self, faults: list[str]) -> Iterator[str]:
         for folder in self._folders:
             try:
-                problem = file_trust.distrust(os.stat(folder))  # noqa: PTH116 (as below)
+                problem = file_trust.distrust(os.stat(folder), folder)  # noqa: PTH116 (as below)
                 names = sorted(os.listdir(folder))  # noqa: PTH208
             except FileNotFoundError:
                 continue
@@ -115,7 +115,7 @@ class LocalFacts:
     def _read(self, path: str) -> _Kept:
         """Return the facts of a file; a file that did not change is kept."""
         try:
-            descriptor = os.open(path, file_trust.READ_FLAGS)
+            descriptor = file_trust.open_file(path)
         except OSError as exc:
             return _Kept(
                 key=(0,) * 5, fault=_refused(path, file_trust.why_unread(exc))
@@ -137,7 +137,7 @@ class LocalFacts:
         before = self._kept.get(path)
         if before is not None and before.key == key:
             return before
-        problem = file_trust.distrust_file(status, LARGEST)
+        problem = file_trust.distrust_file(status, path, LARGEST)
         if problem:
             return _Kept(key=key, fault=_refused(path, problem))
         try:

@@ -70,13 +70,17 @@ class NoEvents:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
-    """Everything that facts are read from."""
+    """Everything that facts are read from.
+
+    :ivar images_type: nova's option; it is a fact, too
+    """
 
     files: host_files.HostFiles
     libvirt: hypervisor.Hypervisor
     offloads: net.Offloads
     local: local.LocalFacts
     events: Events = dataclasses.field(default_factory=NoEvents)
+    images_type: str = 'default'
 
 
 class FactReader:
@@ -88,6 +92,13 @@ class FactReader:
         self._files = of.files
         self._offloads = of.offloads
         self._local = of.local
+        self._options = (
+            Fact(
+                name='nova.images_type',
+                value=of.images_type,
+                source='[libvirt] images_type',
+            ),
+        )
         self._events = of.events
         self._clock = clock
         self._libvirt = libvirt.LibvirtFacts(of.libvirt)
@@ -113,6 +124,7 @@ class FactReader:
                 files, _value(found['cpu.vendor']), _value(found['cpu.flags'])
             ),
             self._libvirt.read(),
+            self._options,
             answer.facts,
         )
         found.update({fact.name: fact for facts in rest for fact in facts})

@@ -8,7 +8,7 @@ the findings, ``rules test`` the results.
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
-from compute_agent.virt import finding, rule_results
+from compute_agent.virt.values import finding, rule_results
 
 from ..facts.fact import Fact, Value
 from .rule import Outcome, Rule, Verdict

@@ -4,7 +4,7 @@
 Pure: no I/O, configuration, logging or clock. Traits of several rules are united. The
 devices of one rule that give the same child are pooled: their amounts are added.
 Two rules that give one child another amount of the same class contradict each
-other, and that class stays as it is.
+other, and that class stays as it is; so does one whose sum is too large.
 
 The traits of the root and of the children are declared, so names of others stay.
 If a rule is unknown, everything that it gave before stays: its traits that the
@@ -37,7 +37,8 @@ class Provider:
 
     :ivar rules: the names of the rules that give it
     :ivar classes: resource class → its record, and the rule that gives it
-    :ivar contradicted: the classes that two rules give differently
+    :ivar undecided: the classes that two rules give differently, and those of
+        which devices give too much together
     :ivar unknown: the rules that may give it, or more to it
     """
 
@@ -47,7 +48,7 @@ class Provider:
     classes: dict[str, tuple[inventory.Record, Rule]] = dataclasses.field(
         default_factory=dict
     )
-    contradicted: set[str] = dataclasses.field(default_factory=set)
+    undecided: set[str] = dataclasses.field(default_factory=set)
     unknown: list[Rule] = dataclasses.field(default_factory=list)
 
     @property
@@ -61,7 +62,7 @@ class Provider:
     def unknown_classes(self) -> set[str]:
         """The classes that stay as they are."""
         found = {rc for rule in self.unknown for rc in rule.inventory}
-        return found | self.contradicted
+        return found | self.undecided
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,10 +154,18 @@ def _give(
     provider.unknown_traits |= gift.unknown.keys()
     for rc, record in gift.inventory.items():
         earlier = provider.classes.get(rc)
-        if earlier is None:
+        if record['total'] > inventory.MAX_INT:
+            provider.undecided.add(rc)
+            faults.append(
+                f'{gift.child}: the devices of rule {rule.name} ({rule.place}) '
+                f'give it {record["total"]} of {rc} together, and placement '
+                f'takes at most {inventory.MAX_INT}, so the class stays as it '
+                'is; pool fewer devices under one name'
+            )
+        elif earlier is None:
             provider.classes[rc] = (record, rule)
         elif earlier[0] != record:
-            provider.contradicted.add(rc)
+            provider.undecided.add(rc)
             faults.append(
                 f'{gift.child}: the rules {earlier[1].name} '
                 f'({earlier[1].place}) and {rule.name} ({rule.place}) give it '
@@ -196,7 +205,7 @@ def place(
         _place(tree, data.uuid, name, child, before.get(name))
         if unread and name in before and _is_ours(before[name], data.uuid):
             _only_add(tree, name, before[name])
-    _remove(tree, given, before, unread)
+    _remove(tree, data.uuid, given, before, unread)
     for fault in given.faults:
         tree.fault(fault)
     _note(tree, given, unread)
@@ -302,13 +311,28 @@ def _only_add(tree: Tree, name: str, before: Data) -> None:
 
 
 def _remove(
-    tree: Tree, given: Providers, before: Mapping[str, Data], unread: str
+    tree: Tree,
+    root: str,
+    given: Providers,
+    before: Mapping[str, Data],
+    unread: str,
 ) -> None:
-    """Remove the children that no rule gives any more."""
+    """Remove the children that no rule gives any more.
+
+    A child that another writer renamed is known by its uuid, while its rule is
+    unknown.
+    """
     unknown = {rule.marker for rule in given.unknown_rules}
+    doubtful = {
+        provider_tree.derived_uuid(root, name)
+        for name, child in given.children.items()
+        if child.unknown
+    }
     for name, data in before.items():
         markers = {t for t in data.traits if rule_module.is_marker(t)}
-        surely_gone = not unread and not markers & unknown
+        surely_gone = not (
+            unread or markers & unknown or data.uuid in doubtful
+        )
         if markers and name not in given.children and surely_gone:
             tree.remove(data.uuid)
 

@@ -8,7 +8,7 @@ these.
 from collections.abc import Iterator, Mapping
 
 from compute_agent import error_text
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 from . import describe
 from . import node as ironic

@@ -10,7 +10,7 @@ can take the request back.
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NoReturn, TypeGuard
 
 from compute_agent import errors
@@ -76,6 +76,10 @@ class InstanceInfo:
             staged={TRAITS: dict.fromkeys(traits), CAPABILITIES: capabilities},
             replaced=replaced,
         )
+
+    def traits(self, fields: Fields) -> Collection[str]:
+        """Return the requested traits in these fields of the node."""
+        return self._decode(fields, TRAITS)
 
     def unchanged(self) -> Mapping[str, Items]:
         """Return the staged values that were not changed since, by field."""

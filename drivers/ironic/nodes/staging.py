@@ -15,7 +15,7 @@ from oslo_utils import strutils
 
 from compute_agent import error_text, errors, extra_specs
 from compute_agent.tree import names
-from compute_agent.virt import requested
+from compute_agent.virt.values import requested
 
 from . import instance_info, node
 from . import node as ironic
@@ -77,7 +77,8 @@ def stage(
     :param elsewhere: the traits that other sources than Ironic and this driver
         give the node in placement; None if anybody may give it more
     :raises errors.Refused: the node is not available or does not satisfy the
-        request, or a field of its instance_info could not be kept
+        request, Ironic would refuse the traits that others requested, or a
+        field of its instance_info could not be kept
     """
     _check_free(target, instance_uuid)
     _check_forbidden(target, wanted)
@@ -91,8 +92,11 @@ def stage(
             instance_info.CAPABILITIES: dict(wanted.capabilities),
         }
     )
+    kept = tuple(t for t in target.info.traits(after) if t not in sent)
+    _check_kept(target, kept)
     patch = target.info.patch(after)
     staging = _report_of_stage(target, wanted, sent, changed=bool(patch))
+    staging = dataclasses.replace(staging, kept=kept)
     return Change(patch=patch, staging=staging)
 
 
@@ -162,6 +166,25 @@ def _check_required(
             'the node, and nothing was changed; add it in Ironic ("baremetal '
             f'node add trait {target.ident} {" ".join(lacks)}"), or correct '
             'the request'
+        )
+
+
+def _check_kept(target: Target, kept: Collection[str]) -> None:
+    """Refuse a node that Ironic would refuse to deploy because of others' names.
+
+    Ironic's validation wants each requested trait to be one of the node's.
+    """
+    lacks = [
+        error_text.printable(t) for t in kept if t not in target.node.traits
+    ]
+    if lacks:
+        raise errors.Refused(
+            f'node {target.node}: instance_info/traits has '
+            f'{", ".join(lacks)}, set by another program and no trait of the '
+            'node in Ironic, so Ironic would refuse to deploy the node, and '
+            'nothing was changed; correct the list ("baremetal node set '
+            f'{target.ident} --instance-info traits=..."), or add the trait '
+            f'("baremetal node add trait {target.ident} ...")'
         )
 
 

@@ -11,7 +11,7 @@ lack most of them. ``reading/guests.py`` calls this.
 import dataclasses
 from collections.abc import Iterator, Sequence
 
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 from ...libvirtd import hypervisor
 from . import facts, nova_traits, votes
@@ -132,10 +132,28 @@ USERFAULTFD = '/proc/sys/vm/unprivileged_userfaultfd'
 
 
 def _by_options_alone(known: facts.Facts) -> Iterator[Finding]:
-    """Yield a finding for each of these traits."""
-    yield from _constants()
-    yield from _image_types(known.options)
-    yield from _by_options(known)
+    """Yield a finding for each of these traits.
+
+    What nova and its options give to guests, a host without libvirt does not
+    have: only an answer of libvirt tells that guests can start there.
+    """
+    has_answered = known.versions is not None or bool(known.answered)
+    for one in (
+        *_constants(),
+        *_image_types(known.options),
+        *_by_options(known),
+    ):
+        is_claim = one.found is Found.PRESENT and not has_answered
+        yield (
+            dataclasses.replace(
+                one,
+                found=Found.UNKNOWN,
+                sources=(),
+                reason=votes.NO_ANSWER,
+            )
+            if is_claim
+            else one
+        )
 
 
 def _constants() -> Iterator[Finding]:

@@ -10,7 +10,7 @@ supports. ``supported='no'`` is no, and an enumeration is complete.
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 from ...libvirtd import hypervisor, xml
 from ..cpu import guest_cpu

@@ -8,7 +8,7 @@ says so, unknown if one does not tell, and absent if all deny it.
 import dataclasses
 from collections.abc import Iterable, Sequence
 
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 from .facts import Kind, Place
 

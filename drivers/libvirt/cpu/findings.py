@@ -12,7 +12,7 @@ bits. On its own it may therefore decide "present", but never "absent".
 import dataclasses
 from collections.abc import Collection, Iterator, Mapping
 
-from compute_agent.virt import finding as virt
+from compute_agent.virt.values import finding as virt
 
 from . import cpu_traits, guest_cpu, processors
 

@@ -11,7 +11,7 @@ import enum
 from collections.abc import Mapping
 
 from compute_agent.tree import inventory
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 Records = Mapping[str, inventory.Record]
 

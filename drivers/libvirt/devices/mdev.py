@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from compute_agent import errors
 from compute_agent.tree import names as agent_names
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 from . import names, traits
 from .child import Child, Children, Kind, Records, Trouble

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from compute_agent.tree import names as agent_names
 from compute_agent.tree import provider_tree as tree_module
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 from . import names, traits
 from .child import Child, Children, Kind, Records
@@ -231,7 +231,7 @@ def _place(tree: Tree, root: str, child: Child, before: Data | None) -> None:
     if child.trouble is not None:
         wanted.add(child.trouble.trait)
         tree.note(
-            f'{child.name}: its inventory is reserved '
+            f'{child.name}: its inventory is to be reserved '
             f'({child.trouble.trait}), because {child.trouble.reason}'
         )
     tree.declare_traits(child.name, *wanted)

@@ -7,7 +7,7 @@ custom traits of this driver.
 """
 
 from compute_agent.tree import names
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 MANAGED = 'COMPUTE_MANAGED_PCI_DEVICE'
 LIVE_MIGRATABLE = 'HW_PCI_LIVE_MIGRATABLE'

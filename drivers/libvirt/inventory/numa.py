@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from compute_agent import errors
 from compute_agent.tree import inventory
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 from ...libvirtd import cpusets, hypervisor, xml
 from ..devices import names, traits

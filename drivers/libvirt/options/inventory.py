@@ -16,8 +16,6 @@ from compute_agent import errors
 from ...libvirtd import cpusets
 from ..inventory import cpus, disk, memory, numa, pmem
 
-_IN_FILES = 'The file system of instances_path.'
-
 OPTS: dict[str, list[cfg.Opt]] = {
     'DEFAULT': [
         cfg.StrOpt(
@@ -81,17 +79,6 @@ OPTS: dict[str, list[cfg.Opt]] = {
             "guests. If it is not 0, it is reported as MEMORY_MB. nova's "
             'conditions apply: virt_type is kvm or qemu, '
             'ram_allocation_ratio is 1.0 and reserved_host_memory_mb is 0.',
-        ),
-        cfg.StrOpt(
-            'images_type',
-            default='default',
-            choices=[
-                *((name, _IN_FILES) for name in ('default', 'raw', 'flat')),
-                *((name, _IN_FILES) for name in ('qcow2', 'ploop')),
-                ('lvm', 'The volume group images_volume_group.'),
-                ('rbd', 'The share of images_rbd_pool in its Ceph cluster.'),
-            ],
-            help='The storage of guests that is reported as DISK_GB.',
         ),
         cfg.StrOpt(
             'images_volume_group',

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 from compute_agent.tree import provider_tree
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 from ...host_files import HostFiles
 from ...libvirtd import guests as running

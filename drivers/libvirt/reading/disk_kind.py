@@ -9,7 +9,7 @@ block device of its own (a network, btrfs) leaves both traits unknown.
 import re
 from collections.abc import Iterator
 
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 from ...host_files import HostFiles
 from ..inventory import disk

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from compute_agent import errors
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 from ...libvirtd import hypervisor, xml
 from ..capabilities import (

@@ -11,7 +11,7 @@ the traits are unknown.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 from ...host_files import HostFiles
 from ..devices import traits

@@ -12,7 +12,7 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 
 from compute_agent.tree import names as agent_names
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 from ...host_files import HostFiles
 from ..devices import names, traits

@@ -18,11 +18,14 @@ import tempfile
 import threading
 from collections.abc import Callable
 
+from compute_agent import file_trust
+
 from ..cpu.findings import ReportedFlags
 
 LOG = logging.getLogger(__name__)
 
 DISTRIBUTION = 'py-cpuinfo'
+_LARGEST = 1_000_000  # bytes of an answer that was kept
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +84,7 @@ class CachedProbe:
         if not key.boot_id:
             return None
         try:
-            kept = json.loads(self._path.read_bytes())
+            kept = json.loads(file_trust.read(str(self._path), _LARGEST))
         except FileNotFoundError:
             return None
         # Deeply nested brackets exhaust the parser's stack.

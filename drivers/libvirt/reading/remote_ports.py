@@ -9,7 +9,7 @@ no provider stands for them, and the host's own provider has the trait.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 from ...libvirtd import hypervisor
 from ..devices import node_devices, traits

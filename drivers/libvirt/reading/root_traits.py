@@ -9,7 +9,7 @@ HW_ARCH_*, ``capabilities/`` COMPUTE_*, ``disk_kind`` STORAGE_DISK_*,
 import dataclasses
 from collections.abc import Sequence
 
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 from ... import host_files
 from ..capabilities import compute_findings, facts

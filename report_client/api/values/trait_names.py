@@ -77,7 +77,8 @@ def check_custom(name: str, verb: str) -> str:
     if not names.is_custom(name):
         raise errors.InvalidName(
             f'cannot {verb} {name}: custom traits begin with '
-            f'{names.CUSTOM_PREFIX}{did_you_mean(name)}'
+            f"{names.CUSTOM_PREFIX}, and standard ones come with placement's "
+            f'os-traits{did_you_mean(name)}'
         )
     return name
 
@@ -121,16 +122,6 @@ def not_creatable(missing: Iterable[str], *, create: bool) -> list[str]:
     :param create: True if custom names may be created
     """
     return [n for n in missing if not (create and names.is_custom(n))]
-
-
-def create_hint(missing: Sequence[str]) -> str:
-    """Return the end of a message: the names that --create would create."""
-    custom = [name for name in missing if names.is_custom(name)]
-    if not custom:
-        return ''
-    if len(custom) < len(missing):
-        return f'; --create creates {", ".join(custom)}'
-    return f'; --create creates {"it" if len(custom) == 1 else "them"}'
 
 
 def in_queries(traits: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -23,6 +23,8 @@ from . import json_shapes, paths
 Version = tuple[int, int]
 NEWEST: Version = (1, 39)
 OLDEST: Version = (1, 30)
+# Fields of the bodies that have generations: of contents, and of a reshape.
+_CONDITIONS = frozenset({'resource_provider_generation', 'inventories'})
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,14 @@ class Request:
     path: str
     body: Mapping[str, Any] | None = None
     newest: Version = NEWEST
+
+    @property
+    def is_conditional(self) -> bool:
+        """True for a write with a generation.
+
+        Placement refuses it if the provider has changed meanwhile.
+        """
+        return not _CONDITIONS.isdisjoint(self.body or ())
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,6 +55,9 @@ class Access:
     :ivar account: the origin of the account
     :ivar user: the user and project of the account
     :ivar roles: returns the roles of the last token; empty if unknown
+    :ivar regions: returns the regions in which the catalog has placement;
+        empty if unknown
+    :ivar region: the region that the options name, or empty
     """
 
     where: str
@@ -65,6 +68,8 @@ class Access:
     account: accounts.Account = _OPTIONS
     user: str = 'the user of this agent'
     roles: Callable[[], Sequence[str]] = tuple
+    regions: Callable[[], Sequence[str]] = tuple
+    region: str = ''
 
 
 def first_error(body: object, content: bytes) -> dict[str, Any]:

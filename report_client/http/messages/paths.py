@@ -42,6 +42,11 @@ def sharing(aggregates: Iterable[str]) -> str:
     return f'{PROVIDERS}?{urllib.parse.urlencode(query, safe=":,")}'
 
 
+def members(aggregates: Iterable[str]) -> str:
+    """Return the path that lists the providers in any of these (1.3)."""
+    return f'{PROVIDERS}?member_of=in:{",".join(aggregates)}'
+
+
 def by_name(name: str) -> str:
     """Return the path that lists the provider with a name."""
     return f'{PROVIDERS}?{urllib.parse.urlencode({"name": name})}'

@@ -13,7 +13,7 @@ from variants import Constant, Plant
 from compute_agent import errors, testing
 from compute_agent.testing.contract import making
 from compute_agent.testing.contract.rules import claims, words
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 TRAITS = os_traits.get_traits
 CHECK_KNOWN = claims._check_known

@@ -7,7 +7,8 @@ Each bad driver is this one with one thing done in another way.
 import uuid as uuidlib
 
 from compute_agent import errors, testing
-from compute_agent.virt import driver, finding
+from compute_agent.virt import driver
+from compute_agent.virt.values import finding
 
 NAMESPACE = uuidlib.UUID('1c0a7c52-6f0e-4d0b-8f65-2d6f7a7c9b10')
 COOLED = 'CUSTOM_COOLED_BY_AIR'

@@ -31,12 +31,14 @@ import placement_fixture
 import real_nova
 import request_log
 
+from compute_agent.fleet import mark
 from demo import ironic_nodes
 
 PATIENCE = 300.0  # seconds; only a hang takes as long
 LOOK = 0.2  # seconds between two looks
 SHARD, OTHER_SHARD = 'row1', 'row2'
 DISABLED = 'COMPUTE_STATUS_DISABLED'
+MARK = "the agent's mark"
 # What nova 34 puts on the root of each node by itself.
 NOVAS = frozenset(
     {
@@ -282,7 +284,7 @@ class IronicCloud:
         return {
             node['uuid']: (
                 {_class(node): (1, int(_is_taken(node)))},
-                NOVAS | set(node['traits']) | set(more),
+                NOVAS | {MARK} | set(node['traits']) | set(more),
             )
             for node in self.ironic.nodes()
             if node['shard'] == SHARD
@@ -303,7 +305,7 @@ class IronicCloud:
             inventories[uuid][name] = (amounts[0], amounts[1])
         traits: dict[str, set[str]] = {uuid: set() for uuid in inventories}
         for uuid, name in self._log.select(_TRAITS):
-            traits[uuid].add(name)
+            traits[uuid].add(MARK if mark.parse(name) else name)
         return {
             uuid: (inventories[uuid], traits[uuid]) for uuid in inventories
         }

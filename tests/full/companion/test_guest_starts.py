@@ -456,7 +456,9 @@ def the_card_in_use_stays(host, card, folder):
     file = host.nova.devices / f'{CARD}.xml'
     file.rename(folder / 'away')
     host.wait(lambda: host.reserved(card) == {'VGPU': 16}, 'it is reserved')
-    assert 'it is not removed but reserved' in host.agent.run('plan', code=1)
+    assert 'it is not removed but to be reserved' in host.agent.run(
+        'plan', code=1
+    )
     (folder / 'away').rename(file)
     host.wait(lambda: host.reserved(card) == {'VGPU': 0}, 'it is back')
     assert NOTHING in host.agent.run('plan')

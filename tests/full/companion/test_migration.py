@@ -46,7 +46,7 @@ def test_there_and_back(host, tmp_path):
     # There: the plan is seen before anything is changed.
     host.agent.become_reporter()
     shown = host.agent.run('plan', code=1)
-    assert 'the first write to its root provider needs a yes' in shown
+    assert 'the first write to its root provider waits for approval' in shown
     assert 'remove' not in shown.partition('the write would')[0]
     assert content(host) == before
     set_driver(host, line, 'compute_agent.LibvirtDriver')

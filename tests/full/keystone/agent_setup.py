@@ -13,7 +13,7 @@ import pytest
 import secure_cloud
 
 from compute_agent.cmd.app import configuration, main
-from compute_agent.cmd.wiring import agent as wiring
+from compute_agent.cmd.wiring import agent_settings, opening
 
 FAKE_FILE = """
 nodes:
@@ -98,6 +98,7 @@ class Setup:
             config_files=[str(self.config)], config_dirs=[], debug=False
         )
         conf = configuration.load(options, environment=False)
-        with wiring.open_agent(conf, read_only=False, unlimited=True) as made:
+        with opening.open_agent(conf, read_only=False) as made:
+            made.current.value = agent_settings.from_conf(conf, unlimited=True)
             made.begin_files()
             yield made

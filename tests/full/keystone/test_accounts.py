@@ -84,7 +84,7 @@ def test_a_wrong_password_names_the_user_and_the_file(setup, service):
 def test_a_region_that_the_catalog_lacks_is_one_line(setup, service):
     setup.configure(service, region_name='two')
     line = setup.refusal('provider', 'list')
-    assert 'no endpoint for placement in the catalog: check region_' in line
+    assert 'in the region two: the catalog has placement in one; ' in line
 
 
 def test_a_token_that_expires_in_a_cycle_is_replaced(

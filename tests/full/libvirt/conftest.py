@@ -14,6 +14,7 @@ import pytest
 
 from compute_agent.cmd.app import configuration, main
 from compute_agent.cmd.wiring import agent as wiring
+from compute_agent.cmd.wiring import opening
 
 # Test folders are no packages; the parity run's modules are found by path.
 PARITY = pathlib.Path(__file__).parents[2] / 'parity'
@@ -63,7 +64,7 @@ class Host:
             config_files=files, config_dirs=[], debug=False
         )
         conf = configuration.load(options)
-        with wiring.open_agent(conf, read_only=False) as agent:
+        with opening.open_agent(conf, read_only=False) as agent:
             yield agent
 
     def sync(self) -> typing.Any:

@@ -32,7 +32,8 @@ _AGENT = """\
 compute_driver = nova:{target}
 [compute_agent]
 state_path = {folder}/state
-max_capacity_loss_percent = 100
+max_removed_percent = 100
+mark_nodes = false
 """
 
 

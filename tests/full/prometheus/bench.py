@@ -13,6 +13,7 @@ from monitored import Monitored
 from scrapes import Scrapes
 
 from compute_agent import errors
+from compute_agent.monitoring import current
 from compute_agent.testing import Placement
 from compute_agent.tree import provider_tree
 
@@ -63,15 +64,16 @@ class Bench:
             self.world.describe,
             nodes=nodes,
             clock=self.clock,
-            max_capacity_loss_percent=20,
         )
         one = self.measured(made)
         one.cycle()
         return one
 
-    def measured(self, agent: agents.Agent) -> Monitored:
+    def measured(
+        self, agent: agents.Agent, lease: current.Lease | None = None
+    ) -> Monitored:
         """Return an agent with metrics that begin now."""
         self.open.close()  # those of the daemon before
         return self.open.enter_context(
-            Monitored.of(agent, self.placement, self.clock)
+            Monitored.of(agent, self.placement, self.clock, lease=lease)
         )

@@ -7,6 +7,7 @@ undoes its work, so no panel is empty.
 
 import json
 
+import memory_leases
 import promtool
 import pytest
 import yaml
@@ -104,9 +105,12 @@ def scraped(placement, agent_factory, operator):
         tree.update_traits(node, {'HW_CPU_X86_AVX', *extra})
 
     agent = agent_factory(describe, clock=clock)
-    with Monitored.of(agent, placement, clock, names=1) as one:
+    lease = memory_leases.member(memory_leases.MemoryLeases(), 'one', clock)
+    with Monitored.of(agent, placement, clock, names=1, lease=lease) as one:
         for turn in range(10):
             extra ^= {'HW_CPU_X86_SSE'}
+            lease.look()
+            one.metrics.committed(0.01)
             one.cycle()
             if turn < 9:
                 scrapes.take(one)

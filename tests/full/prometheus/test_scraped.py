@@ -7,11 +7,13 @@ fires the alerts that are listed for a moment, and no other.
 """
 
 import contextlib
+import dataclasses
 import http.client
 import os
 import types
 
 import command_line
+import memory_leases
 import os_traits
 import promtool
 import pytest
@@ -21,9 +23,11 @@ from keystoneauth1 import exceptions
 from monitored import samples
 from scrapes import Scrapes
 
+from compute_agent import errors
 from compute_agent.monitoring import server, textfile
 from compute_agent.monitoring.values import address
 from compute_agent.virt import driver_calls
+from compute_agent.virt.driver import Existence
 
 MINUTES = 20
 FOUR = {f'{n}{n * 7}-1111-4111-8111-111111111111': f'node-{n}' for n in '1234'}
@@ -153,9 +157,18 @@ def a_node_fails(bench):
 
 @cause({'5m': [], '6m': ['ComputeAgentHeldChanges']})
 def much_capacity_is_lost(bench):
-    one = bench.agent()
+    one = bench.agent(FOUR)
     bench.world.total = 1
     bench.scrapes.cycles(one, MINUTES)
+
+
+@cause({'60m': [], '62m': ['ComputeAgentNodesLeft']})
+def nodes_are_on_another_agents_list(bench):
+    one = bench.agent(FOUR)
+    driver = one.agent.driver
+    driver.missing = Existence.YES
+    driver.nodes = dict(list(driver.nodes.items())[:2])
+    bench.scrapes.cycles(one, 63)
 
 
 @cause({'13m': [], '14m': ['ComputeAgentContended']})
@@ -179,7 +192,7 @@ def another_writer_undoes_a_change(bench):
 )
 def placement_answers_500(bench):
     one = bench.agent(FOUR)
-    bench.world.traits = {'HW_CPU_X86_AVX2'}
+    bench.world.traits |= {'HW_CPU_X86_AVX2'}
     bench.placement.fault('PUT */traits', 500, times=None)
     bench.scrapes.cycles(one, MINUTES)
 
@@ -270,6 +283,54 @@ def the_file_cannot_be_written(bench):
             **{mtime: path.stat().st_mtime},
             **samples(path.read_text()),
         )
+
+
+def in_a_share(bench):
+    """Return a measured agent, its membership and its leases."""
+    leases = memory_leases.MemoryLeases()
+    member = memory_leases.member(leases, 'one', bench.clock)
+    member.note('')
+    member.look()
+    one = bench.measured(bench.agent().agent, member)
+    return one, member, leases
+
+
+@cause({'3m': [], '5m': ['ComputeAgentNoHolder']})
+def nobody_takes_the_lease(bench):
+    one, member, _ = in_a_share(bench)
+    bench.scrapes.cycles(one, 2)
+    member.leave()  # and rests
+    bench.scrapes.cycles(one, 5)
+
+
+@cause({'3m': [], '12m': ['ComputeAgentHolderFlaps']})
+def the_lease_is_taken_again_and_again(bench):
+    one, member, _ = in_a_share(bench)
+    for _ in range(MINUTES):
+        bench.scrapes.cycles(one, 1)
+        member.leave()
+        member.look()
+
+
+@cause({'3m': [], '5m': ['ComputeAgentSharedDatabaseAway']})
+def the_shared_database_is_away(bench):
+    one, member, leases = in_a_share(bench)
+    bench.scrapes.cycles(one, 2)
+    leases.away = True
+    with contextlib.suppress(errors.Unavailable):
+        member.look()
+    bench.scrapes.cycles(one, 5)
+
+
+@cause({'3m': [], '15m': ['ComputeAgentNoHolder', 'ComputeAgentRecordLags']})
+def a_standby_does_not_follow(bench):
+    one, member, leases = in_a_share(bench)
+    bench.scrapes.cycles(one, 2)
+    member.leave()
+    row = leases.rows[memory_leases.SHARE]
+    leases.rows[memory_leases.SHARE] = dataclasses.replace(row, sequence=99)
+    member.look()
+    bench.scrapes.cycles(one, MINUTES)
 
 
 @pytest.mark.parametrize(('make', 'firing'), CAUSES)

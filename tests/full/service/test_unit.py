@@ -8,6 +8,8 @@ import pytest
 
 ETC = pathlib.Path(__file__).parents[3] / 'etc'
 UNIT = ETC / 'compute-agent.service'
+TEMPLATE = ETC / 'compute-agent@.service'
+both = pytest.mark.parametrize('unit', [UNIT, TEMPLATE])
 MOST_EXPOSED = 20  # tenths, of 100
 
 
@@ -20,26 +22,28 @@ def run(*command):
     return ended.stdout + ended.stderr
 
 
-def test_the_service_can_do_little_to_the_host():
+@both
+def test_the_service_can_do_little_to_the_host(unit):
     run(
         'systemd-analyze',
         'security',
         '--offline=yes',
         '--no-pager',
         f'--threshold={MOST_EXPOSED}',
-        str(UNIT),
+        str(unit),
     )
 
 
-def test_systemd_understands_every_line_of_the_unit(tmp_path):
-    text = UNIT.read_text()
+@both
+def test_systemd_understands_every_line_of_the_unit(tmp_path, unit):
+    text = unit.read_text()
     (start,) = [
         line for line in text.splitlines() if line.startswith('ExecStart=')
     ]
-    unit = tmp_path / UNIT.name
-    unit.write_text(text.replace(start, 'ExecStart=/bin/true'))
-    said = run('systemd-analyze', 'verify', '--man=no', str(unit))
-    assert str(unit) not in said
+    copy = tmp_path / unit.name.replace('@', '@rack1')
+    copy.write_text(text.replace(start, 'ExecStart=/bin/true'))
+    said = run('systemd-analyze', 'verify', '--man=no', str(copy))
+    assert str(copy) not in said
 
 
 def test_it_makes_the_user_and_the_directories(tmp_path):
@@ -61,3 +65,21 @@ def test_it_makes_the_user_and_the_directories(tmp_path):
 @pytest.mark.parametrize('name', ['User', 'Group', 'StateDirectory'])
 def test_the_unit_and_the_files_beside_it_agree(name):
     assert f'{name}=compute-agent\n' in UNIT.read_text()
+
+
+def test_the_template_differs_in_its_files_and_directories_alone():
+    def lines(path):
+        return {
+            line
+            for line in path.read_text().splitlines()
+            if line and not line.startswith('#')
+        }
+
+    assert {
+        line.partition('=')[0] for line in lines(UNIT) ^ lines(TEMPLATE)
+    } == {
+        'Description',
+        'StateDirectory',
+        'RuntimeDirectory',
+        'ExecStart',
+    }

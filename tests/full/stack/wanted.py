@@ -9,6 +9,8 @@ operator added to it must still be there.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from compute_agent.fleet import mark
+
 OPERATORS = 'CUSTOM_OPERATORS_OWN'
 AGENTS_OWN = frozenset({'COMPUTE_NODE', 'OWNER_NOVA'})
 
@@ -49,7 +51,11 @@ def host(first: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
 def _node(node: Mapping[str, Any], held: Mapping[str, Any]) -> Iterator[str]:
     traits = set(node['traits'])
     lacking = sorted(traits - set(held['traits']))
-    custom = {t for t in held['traits'] if t.startswith('CUSTOM_')}
+    custom = {
+        t
+        for t in held['traits']
+        if t.startswith('CUSTOM_') and mark.parse(t) is None
+    }
     extra = sorted(custom - traits)
     if lacking or extra:
         yield f'{node["name"]}: traits -{lacking} +{extra}'

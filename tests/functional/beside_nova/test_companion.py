@@ -240,6 +240,36 @@ def test_a_deleted_service_takes_the_record_along_and_the_children_return(
     assert card(operator)['uuid'] == child
 
 
+@pytest.mark.parametrize('is_deleted', [True, False])
+def test_a_root_that_got_another_uuid_did_not_move_to_another_agent(
+    companion, operator, placement, is_deleted
+):
+    agent = companion()
+    agent.done()
+    if is_deleted:  # as nova deletes a compute service
+        operator.delete(card(operator)['uuid'])
+        operator.delete(NODE)
+    else:
+        placement.put(f'/resource_providers/{NODE}', {'name': 'old'})
+    operator.create(CARD, NAME)  # as nova-compute makes it anew
+    agent.driver.nodes = {CARD: NAME}
+    placement.clear()
+    results = agent.sync()
+    told = [note for r in results for note in r.notes if r.node.uuid == NODE]
+    if is_deleted:
+        assert told == []
+        assert [r.node.uuid for r in results] == [CARD]
+        assert NODE not in {n.uuid for n in agent.state.nodes.all()}
+    else:
+        assert told == [
+            (
+                f'its driver lists {NAME} with the uuid {CARD} now; the '
+                f'provider {NODE} stays as it is: delete it if nothing else '
+                'reports it'
+            )
+        ]
+
+
 def test_a_root_with_another_name_is_not_written(companion, placement):
     agent = companion(nodes={NODE: 'renamed'})
     placement.clear()
@@ -377,9 +407,10 @@ def test_leaving_after_the_change_keeps_all_of_nova_s(
     assert after[NAME]['inventories'] == before[NAME]['inventories']
     gone = before[NAME]['traits'] - after[NAME]['traits']
     assert gone == {'CUSTOM_RACK_7'}
-    (note,) = result.notes
-    assert 'card' in note
-    assert 'nova-compute has taken it over' in note
+    taken_over, names = result.notes
+    assert 'card' in taken_over
+    assert 'nova-compute has taken it over' in taken_over
+    assert 'use them: CUSTOM_RACK_7;' in names
 
 
 @pytest.mark.parametrize('allocated', [False, True])

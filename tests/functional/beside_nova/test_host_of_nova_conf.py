@@ -54,7 +54,8 @@ def test_a_provider_of_nova_under_another_uuid_is_not_doubled(nova):
     create(nova, NODE, OTHER)
     synced = nova.run('sync')
     assert synced.code == 1
-    assert f'"compute-agent provider adopt {OTHER}"' in synced.out
+    assert f'belongs to provider {OTHER} in placement' in synced.out
+    assert '"compute-agent approve" shows what waits' in synced.out
     assert names(nova) == [(NODE, OTHER)]
 
 
@@ -80,33 +81,6 @@ def test_the_agent_has_its_own_state_and_nova_s_compute_id(nova):
     assert not (own / 'compute_id').exists()
 
 
-def test_the_daemon_says_which_files_of_nova_it_uses(nova, daemon):
-    log = nova.folder / 'nova-compute.log'
-    nova.configure(log_file=log)
-    nova_conf = nova.config.rename(nova.folder / 'nova.conf')
-    one = daemon(nova_conf)
-    one.wait_for('cycle: ')
-    one.end()
-    assert (
-        f'the state of this agent is kept in {nova.state_path}, because '
-        f'{nova_conf} sets [DEFAULT] state_path for nova-compute; to keep it '
-        'elsewhere, set [compute_agent] state_path'
-    ) in one.said
-    assert (
-        f'the log of this agent goes to {log}, because {nova_conf} sets '
-        '[DEFAULT] log_file for nova-compute'
-    ) in one.said
-    assert 'compute-agent stops' in log.read_text()
-
-
-def test_nothing_is_said_of_files_that_the_agent_s_own_file_sets(nova, daemon):
-    nova.configure(log_file=nova.folder / 'agent.log')
-    one = daemon(nova.config)
-    one.wait_for('cycle: ')
-    one.end()
-    assert 'for nova-compute' not in one.said
-
-
 def test_the_difference_costs_one_request(nova, requests_mock):
     requests_mock.real_http = True
     create(nova, NODE)
@@ -124,5 +98,7 @@ def test_a_third_name_is_refused_and_nova_s_name_is_advised_first(nova):
     assert refused.code == 1
     first, _, last = refused.line.partition('[DEFAULT] host = cn1-before')
     assert 'two hosts have the same compute_id' in first
-    assert last.startswith(', which nova-compute may use, or give')
+    assert last.startswith(
+        ', which nova-compute or another agent may use, or give'
+    )
     assert 'provider rename' not in refused.line

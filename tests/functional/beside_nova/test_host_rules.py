@@ -10,7 +10,7 @@ from agents import NAME, NODE
 
 from compute_agent.cycle.resource_tracker import Status
 from compute_agent.ownership.policy import Mode
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 from drivers.host import driver, rule_files
 
 RULES = """

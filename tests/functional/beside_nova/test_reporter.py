@@ -127,7 +127,7 @@ def test_inventory_of_nova_is_not_replaced_without_a_yes(reporter, operator):
     operator.set_inventories({'VCPU': {'total': 4}})
     result = reporter().cycle()
     assert result.status is Status.WAITING
-    assert 'needs a yes' in result.reason
+    assert 'waits for approval' in result.reason
     assert operator.inventories()['VCPU']['total'] == 4
     reporter(takes_over=True).done()
     assert operator.inventories()['VCPU']['total'] == 8
@@ -397,7 +397,7 @@ def test_nothing_is_taken_off_where_nova_compute_reports(
     assert 'nova-compute reports this host itself' in result.reason
     agent.driver.nodes = {}
     result = agent.cycle()
-    assert result.status is Status.WAITING
+    assert result.status is Status.LEFT
     assert placement.writes == []
 
 

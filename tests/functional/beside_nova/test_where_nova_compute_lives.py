@@ -73,6 +73,26 @@ def test_a_companion_finds_the_root_by_libvirt_s_name(nova):
     assert files == []
 
 
+@pytest.mark.parametrize('mode', ['companion', 'reporter'])
+def test_a_file_that_an_owner_wrote_before_does_not_matter(nova, mode):
+    """It was without mode before, and made an identity of its own."""
+    own = nova.folder / 'own'
+    own.mkdir()
+    (own / 'compute_id').write_text(UUID.replace('a', 'c'))
+    nova.placement('/resource_providers', 'POST', {'name': NAME, 'uuid': UUID})
+    configure(nova, mode=mode)
+    planned = nova.run('plan')
+    assert f'{NAME} ({UUID})' in planned.out + planned.err
+    assert planned.err.count(f'{own}/compute_id does not have the uuid') == 1
+    row = next(
+        one
+        for one in nova.run('doctor', '-f', 'json').data
+        if one['check'] == 'compute_id'
+    )
+    assert row['outcome'] == 'warning'
+    assert row['fix'] == f'remove {own}/compute_id'
+
+
 def root(operator):
     operator.create(NODE, 'node-1')
     operator.add_traits('COMPUTE_NODE', 'OWNER_NOVA')

@@ -4,7 +4,7 @@
 import dataclasses
 
 import pytest
-from small_cloud import AGGREGATE, RACK, build, uuid
+from small_cloud import AGGREGATE, RACK, build_first, uuid
 
 from compute_agent import errors as agent_errors
 from report_client import errors
@@ -27,7 +27,7 @@ CN1, PF1, PF2, CN2, NFS = (uuid(number) for number in range(1, 6))
 @pytest.fixture
 def rack(placement):
     """The rack of two compute nodes and a share."""
-    build(placement.others, RACK)
+    build_first(placement.others, RACK, placement)
     placement.clear()
 
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 import yaml
-from small_cloud import AGGREGATE, RACK, SHARES, Made, build, uuid
+from small_cloud import AGGREGATE, RACK, SHARES, Made, build, build_first, uuid
 
 CN1, PF1, PF2, CN2, NFS = (uuid(number) for number in range(1, 6))
 COLUMNS = ['Name', 'UUID', 'Tree', 'Gives', 'Offers', 'Traits']
@@ -15,9 +15,9 @@ WHY = ['Requirement', 'Nearest', 'Why']
 
 
 @pytest.fixture
-def rack(cli):
+def rack(cli, placement_server):
     """The rack of two compute nodes and a share."""
-    build(cli.others, RACK)
+    build_first(cli.others, RACK, placement_server)
 
 
 @pytest.fixture

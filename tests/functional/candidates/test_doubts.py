@@ -10,7 +10,7 @@ import re
 import time
 
 import pytest
-from small_cloud import AGGREGATE, RACK, SHARES, Made, build, uuid
+from small_cloud import AGGREGATE, RACK, SHARES, Made, build, build_first, uuid
 
 from compute_agent import errors as agent_errors
 from report_client import errors
@@ -24,7 +24,7 @@ FIRST, SECOND, FULL, PLAIN, BIG = (f'cn{number}' for number in range(1, 6))
 @pytest.fixture
 def nodes(placement):
     """Five nodes that share nothing: all gold, one is full and one is not."""
-    build(
+    build_first(
         placement.others,
         [
             node(1, VCPU=8),
@@ -33,13 +33,14 @@ def nodes(placement):
             node(4, traits=(), VCPU=8),
             node(5, VCPU=99),
         ],
+        placement,
     )
 
 
 @pytest.fixture
 def shared(placement):
     """Nodes that have their disks of a share: the second one is full."""
-    build(
+    build_first(
         placement.others,
         [
             node(1, aggregates={AGGREGATE}, VCPU=8),
@@ -52,6 +53,7 @@ def shared(placement):
             node(3, aggregates={AGGREGATE}, VCPU=8),
             node(4, traits={SHARES}, aggregates={AGGREGATE}, DISK_GB=100),
         ],
+        placement,
     )
 
 
@@ -67,7 +69,8 @@ def child(placement):
         aggregates=frozenset({AGGREGATE}),
     )
     nodes = [node(n, aggregates={AGGREGATE}, VCPU=8) for n in (1, 2)]
-    build(placement.others, [*nodes, node(4, traits=()), share])
+    cloud = [*nodes, node(4, traits=()), share]
+    build_first(placement.others, cloud, placement)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import dataclasses
 import time
 
 import pytest
-from small_cloud import AGGREGATE, RACK, SHARES, Made, build, uuid
+from small_cloud import AGGREGATE, RACK, SHARES, Made, build, build_first, uuid
 
 from compute_agent import errors as agent_errors
 from report_client import errors
@@ -19,7 +19,7 @@ FULL = 'VCPU: 2 | cn1 | 2 asked, 1 of 8 free (total 8, reserved 0, used 7, '
 @pytest.fixture
 def rack(placement):
     """The rack of two compute nodes and a share."""
-    build(placement.others, RACK)
+    build_first(placement.others, RACK, placement)
     placement.clear()
 
 

@@ -429,7 +429,7 @@ def test_what_changed_before_the_yes_is_left_alone(broken, answers):
 
 
 def test_more_deletions_than_the_limit_need_yes(broken, answers):
-    broken.cli.configure(agent={'max_deletions': 2})
+    broken.cli.configure(agent={'max_removed_percent': 0})
     broken.ask_nova()
     answers('y\n')
     result = broken.audit('--repair')

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import socket
+import socketserver
 import ssl
 import threading
 import time
@@ -21,7 +22,7 @@ from compute_agent.cmd.app import configuration, main
 from compute_agent.cmd.doctor import (
     certificate_checks,
     configuration_checks,
-    examination,
+    doctor,
     finding,
     state_checks,
 )
@@ -78,7 +79,9 @@ def test_all_is_well(cli):
         'free space',
         'state database',
         'daemon',
+        'other agents',
         'driver fake',
+        'provider-config',
         'compute_id',
         'nova-compute',
         'placement',
@@ -87,6 +90,7 @@ def test_all_is_well(cli):
         'microversion',
         'clock',
         'os-traits',
+        'marks',
     ]
     assert found['driver fake']['said'] == 'it lists cn1'
     assert found['role']['said'].startswith('the account may read, write')
@@ -131,7 +135,7 @@ def test_each_check_is_a_line_with_its_fix(cli):
 
 
 def test_a_configuration_that_cannot_be_read_hides_only_what_needs_it(cli):
-    cli.config.write_text('[compute_agent]\nmax_deletions = many\n')
+    cli.config.write_text('[compute_agent]\nmax_removed_percent = many\n')
     found = examined(cli, 1)
     assert found['configuration']['outcome'] == FAILED
     assert 'many' in found['configuration']['said']
@@ -139,11 +143,59 @@ def test_a_configuration_that_cannot_be_read_hides_only_what_needs_it(cli):
     assert found['placement']['outcome'] == UNKNOWN
 
 
+@pytest.mark.catches('anybody may write the configuration')
+@pytest.mark.catches('each mount counts as read-only')
+def test_a_configuration_that_everybody_may_write_is_refused(cli, tmp_path):
+    cli.config.chmod(0o666)
+    line = (
+        f'the configuration file {cli.config} is not read: everybody may write '
+        f'to it; run "chmod go-w {cli.config}"'
+    )
+    assert cli.run('plan').line == f'compute-agent: {line}'
+    assert examined(cli, 1)['configuration']['said'] == line
+    cli.config.chmod(0o620)
+    folder = tmp_path / 'conf.d'
+    folder.mkdir()
+    folder.chmod(0o777)
+    assert cli.run('--config-dir', str(folder), 'plan').line == (
+        f'compute-agent: --config-dir: {folder} is not read: everybody may write to it; run '
+        f'"chmod go-w {folder}"'
+    )
+    folder.chmod(0o755)
+    config = ['--config-file', str(cli.config)]
+    assert cli.run(*config, '--config-dir', str(folder), 'plan').code == 2
+
+
+def test_files_that_others_may_write_are_named_with_the_command(cli, tmp_path):
+    """Of the operator's providers, of facts and of rules."""
+    folders = {n: tmp_path / n for n in ('facts.d', 'rules.d')}
+    folders['providers'] = cli.provider_configs
+    for folder in folders.values():
+        folder.mkdir(exist_ok=True)
+        (folder / 'a.yaml').write_text('{}')
+        (folder / 'a.yaml').chmod(0o666)
+    cli.configure(compute_driver='host')
+    with cli.config.open('a') as file:
+        file.write(
+            f'\n[facts]\ndirectories = {folders["facts.d"]}\n'
+            f'[rules]\ndirectory = {folders["rules.d"]}\n'
+        )
+    found = examined(cli, 1)
+    for check, names in {
+        'driver host': ['facts.d', 'rules.d'],
+        'provider-config': ['providers'],
+    }.items():
+        assert found[check]['outcome'] != OK
+        for name in names:
+            said = f'run "chmod go-w {folders[name]}/a.yaml"'
+            assert said in found[check]['said']
+
+
 def test_a_misspelt_option_is_named(cli):
-    cli.configure(agent={'max_deletionz': 3})
+    cli.configure(agent={'max_removed_procent': 3})
     row = examined(cli, 0)['configuration']
     assert row['outcome'] == WARNING
-    assert 'did you mean max_deletions' in row['said']
+    assert 'did you mean max_removed_percent' in row['said']
 
 
 def test_a_password_that_everybody_may_read_is_a_warning(cli):
@@ -292,7 +344,7 @@ def test_placement_away_leaves_the_rest_unchecked(cli, unused_port):
     cli.configure({'endpoint': f'http://127.0.0.1:{unused_port}'})
     found = examined(cli, 1)
     assert 'Connection refused' in found['placement']['said']
-    for name in ('account', 'role', 'microversion', 'clock', 'os-traits'):
+    for name in ('account', 'role', 'microversion', 'clock', 'marks'):
         assert found[name]['outcome'] == UNKNOWN
     assert found['driver fake']['outcome'] == OK
 
@@ -361,6 +413,181 @@ def test_a_placement_of_another_age_is_seen(cli, asked):
     assert found['role']['outcome'] == FAILED
 
 
+@pytest.mark.parametrize(
+    ('body', 'name'),
+    [
+        (
+            {
+                'name': 'OpenStack Ironic API',
+                'versions': [{'id': 'v1', 'version': '1.90'}],
+            },
+            'OpenStack Ironic API',
+        ),
+        ({'versions': {'values': [{'id': 'v3.14'}]}}, 'keystone'),
+        ({'versions': [{'id': 'v2.1', 'version': '2.96'}]}, 'nova'),
+    ],
+    ids=['Ironic', 'keystone', 'nova'],
+)
+@pytest.mark.parametrize('status', [200, 300])
+def test_another_service_at_the_address_is_named(
+    cli, asked, body, name, status
+):
+    server = asked(lambda _request: scripted_server.answer(status, body))
+    row = examined(cli, 1)['placement']
+    assert row['outcome'] == FAILED
+    assert (
+        f'placement at {server.url} is {name}, not placement: correct'
+        in row['said'].replace("'", '')
+    )
+
+
+def test_a_shim_that_implements_a_part_is_told_as_one(cli, asked):
+    def shim(request):
+        if request.route == '/':
+            return versions()
+        if request.method == 'GET':
+            return scripted_server.answer(
+                body={'resource_providers': [], 'traits': []}
+            )
+        return scripted_server.answer(501, {'message': 'Not Implemented'})
+
+    asked(shim)
+    row = examined(cli, 1)['role']
+    assert row['outcome'] == FAILED
+    assert 'is no complete placement' in row['said']
+    assert 'HTTP 501' in row['said']
+    assert row['fix'] == 'let the endpoint lead to placement itself'
+
+
+KEYSTONE = {
+    'auth_type': 'password',
+    'username': 'agent',
+    'password': 'secret',
+    'project_name': 'service',
+    'user_domain_name': 'Default',
+    'project_domain_name': 'Default',
+    'endpoint': None,
+    'token': None,
+}
+
+
+@pytest.fixture
+def of_regions(cli, asked):
+    """A keystone whose catalog has a placement in each of two regions."""
+
+    def answers(request):
+        if request.route == '/' and request.headers.get('x-auth-token'):
+            return versions()
+        pieces = scripted_server.keystone(
+            request, server.url, {'placement': server.url}
+        )
+        if request.method != 'POST':
+            return pieces
+        token = json.loads(pieces[1])
+        (service,) = token['token']['catalog']
+        one = service['endpoints'][0]
+        service['endpoints'].append(
+            {**one, 'id': '2', 'region': 'two', 'region_id': 'two'}
+        )
+        return scripted_server.answer(
+            201, token, {'X-Subject-Token': 'TOKEN-1'}
+        )
+
+    server = asked(answers)
+
+    def configure(**options):
+        cli.configure({**KEYSTONE, 'auth_url': server.url, **options})
+
+    return configure
+
+
+def test_a_wrong_region_is_told_with_those_that_there_are(cli, of_regions):
+    of_regions(region_name='three')
+    row = examined(cli, 1)['placement']
+    assert (
+        'in the region three: the catalog has placement in one, two; correct '
+        '[placement] region_name'
+    ) in row['said']
+
+
+def test_two_regions_and_no_choice_is_a_warning(cli, of_regions):
+    of_regions()
+    row = examined(cli, 1)['placement']
+    assert row['outcome'] == WARNING
+    assert 'in the regions one, two' in row['said']
+    of_regions(region_name='two')
+    assert examined(cli, 1)['placement']['outcome'] == OK
+
+
+def test_a_proxy_that_gets_the_token_is_a_warning(cli, monkeypatch, asked):
+    server = asked(lambda _request: versions())
+    cli.configure({'endpoint': 'http://placement.test'})
+    monkeypatch.setenv('http_proxy', f'http://user:s3cret@{server.url[7:]}')
+    row = examined(cli, 1)['placement']
+    assert row['outcome'] == WARNING
+    assert f'through the proxy {server.url}' in row['said']
+    assert 's3cret' not in json.dumps(row)
+
+
+@pytest.fixture
+def plain():
+    """Return the address of a server without TLS; it answers to any bytes."""
+
+    class Answering(socketserver.StreamRequestHandler):
+        def handle(self):
+            self.request.recv(4096)
+            self.wfile.write(b'HTTP/1.1 400 Bad Request\r\n\r\n')
+
+    with socketserver.ThreadingTCPServer(
+        ('127.0.0.1', 0), Answering
+    ) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        yield f'127.0.0.1:{server.server_address[1]}'
+        server.shutdown()
+        thread.join()
+
+
+def test_https_to_a_port_without_tls_is_told_as_that(cli, plain):
+    cli.configure({'endpoint': f'https://{plain}'})
+    found = examined(cli, 1)
+    for check in ('certificate', 'placement'):
+        assert found[check]['outcome'] == FAILED
+        assert 'does not speak TLS at that port' in found[check]['said']
+        assert 'write http:// in place of https://' in found[check]['said']
+
+
+def test_the_group_of_nova_conf_stays_nova_s(cli):
+    with cli.config.open('a') as config:
+        config.write('\n[ironic]\npassword = secret\n')
+    cli.config = cli.config.rename(cli.folder / 'nova.conf')
+    cli.config.chmod(0o644)
+    row = examined(cli, 0)['configuration']
+    assert row['outcome'] == WARNING
+    assert row['fix'].startswith(f'run "chmod o-r {cli.config}", leave nova')
+    assert 'SupplementaryGroups=' in row['fix']
+
+
+def test_a_second_agent_on_this_host_is_a_warning(tmp_path):
+    state, proc = tmp_path / 'state', tmp_path / 'proc'
+    state.mkdir()
+    (state / 'lock').write_text('11\n')
+    for number, words in {
+        '11': [
+            '/opt/compute-agent/bin/python3',
+            '/opt/bin/compute-agent',
+            'run',
+        ],
+        '12': ['/usr/bin/python3', '-m', 'compute_agent.cmd.app.start', 'run'],
+        '13': ['/usr/bin/python3', '/opt/bin/compute-agent', 'doctor'],
+    }.items():
+        (proc / number).mkdir(parents=True)
+        (proc / number / 'cmdline').write_text('\0'.join([*words, '']))
+    row = state_checks.other_agents(state, proc)
+    assert row.outcome is finding.Outcome.WARNING
+    assert '(process 12)' in row.said
+
+
 def test_a_check_that_hangs_or_breaks_hides_no_other():
     ended = threading.Event()
 
@@ -377,7 +604,7 @@ def test_a_check_that_hangs_or_breaks_hides_no_other():
         finding.Check(name='works', run=lambda: finding.ok('yes')),
     ]
     try:
-        rows = [row for _, row in examination.results(checks, 0.2)]
+        rows = [row for _, row in doctor.results(checks, 0.2)]
     finally:
         ended.set()
     assert [row.outcome.value for row in rows] == [UNKNOWN, UNKNOWN, OK]

@@ -140,13 +140,14 @@ def test_many_that_are_gone_need_consent(many):
     planned = many.run('plan', '--all')
     assert planned.code == 1
     assert planned.err == ''
-    assert planned.out.count('not done: waits for confirmation') == 12
-    assert planned.out.endswith(
-        '12 of 30 nodes change; delete provider 12; 12 not done\n'
+    assert planned.out.count(': waits for approval, because') == 12
+    assert '12 of 30 nodes change; set inventories 12; 12 not done\n' in (
+        planned.out
     )
+    assert '\n12 changes of 12 nodes wait for approval:\n' in planned.out
     synced = many.run('sync')
     assert synced.code == 1
-    assert '30 nodes: 18 done, 12 failed; 0 operations' in synced.out
+    assert '30 nodes: 18 done, 12 waiting; 12 operations' in synced.out
     agreed = many.run('sync', '--yes')
     assert (agreed.code, agreed.err) == (0, '')
     assert agreed.out.endswith('30 nodes: 30 done; 12 operations\n')

@@ -5,6 +5,7 @@ import errno
 
 import pytest
 import requests
+import requests_mock as requests_mock_api
 
 from compute_agent.cmd.app import main
 
@@ -162,6 +163,38 @@ def test_a_keystone_that_answers_with_an_error_is_named(cli, requests_mock):
     line = cli.run('plan').line
     assert 'keystone at http://keystone.test/v3 cannot be reached' in line
     assert 'HTTP 503' in line
+
+
+@pytest.mark.parametrize('path', ['/', '/v3', '/v3/', '/identity'])
+def test_a_keystone_that_asks_for_a_token_before_it_gives_one_is_named(
+    cli, requests_mock, path
+):
+    """keystoneauth would wait for ever for the lock that it holds."""
+    requests_mock.get(requests_mock_api.ANY, status_code=401)
+    requests_mock.post(requests_mock_api.ANY, status_code=401)
+    url = f'http://keystone.test{path}'
+    cli.configure({**PASSWORD, 'auth_url': url, 'project_name': 'service'})
+    line = cli.run('plan').line
+    assert line.startswith('compute-agent: no token for placement: ')
+    if path.startswith('/v3'):  # the address tells the version
+        assert 'Unauthorized (HTTP 401); the user agent' in line
+    else:
+        assert f'keystone at {url} cannot be reached' in line
+        assert f'GET {url} needs a token (HTTP 401)' in line
+
+
+def test_a_keystone_whose_discovery_needs_a_token_gives_one_at_v3(
+    cli, requests_mock
+):
+    requests_mock.get('http://keystone.test/v3', status_code=401)
+    requests_mock.post(
+        'http://keystone.test/v3/auth/tokens',
+        status_code=201,
+        json=GOOD,
+        headers=TOKEN,
+    )
+    cli.configure({**PASSWORD, 'project_name': 'service'})
+    assert 'no endpoint for placement in the catalog' in cli.run('plan').line
 
 
 @pytest.mark.parametrize('cafile', [None, 'ca.pem'])

@@ -86,7 +86,7 @@ def test_a_record_of_two_drivers_is_handed_over(two, tmp_path):
     two.configure(compute_driver='libvirt,fake', state_path=tmp_path / 'new')
     (tmp_path / 'new').mkdir(mode=0o700)
     (tmp_path / 'new' / 'compute_id').write_text(NODE)
-    assert two.run('state', 'import', str(record)).code == 0
+    assert two.run('state', 'import', '--yes', str(record)).code == 0
     rows = two.run('state', 'show', '-f', 'json').data
     claimed = {row['Name']: row['Claimed by'] for row in rows if row['Name']}
     assert claimed['CUSTOM_GOLD'] == ['driver:fake']

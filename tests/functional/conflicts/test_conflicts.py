@@ -246,8 +246,8 @@ def test_a_class_in_use_stays_reserved_until_it_is_free(
     result = agent.cycle()
     assert result.status is Status.FAILED
     assert (
-        f'VCPU is not removed but reserved, because it is allocated to {CONSUMER}'
-        in result.reason
+        f'VCPU is not removed but to be reserved, because it is '
+        f'allocated to {CONSUMER}' in result.reason
     )
     assert (
         'MEMORY_MB is added when these allocations are gone' in result.reason
@@ -278,7 +278,7 @@ def test_a_plan_tells_what_is_in_use(placement, agent_factory, operator):
     agent.driver.describe = without
     (planned,) = agent.plan()
     assert planned.status is Status.FAILED
-    assert 'not removed but reserved' in planned.plan.faults[0]
+    assert 'not removed but to be reserved' in planned.plan.faults[0]
     result = agent.cycle()
     assert result.applied == planned.plan.operations
     assert result.reason == planned.reason
@@ -296,7 +296,7 @@ def test_an_allocation_that_comes_while_planning_makes_us_look_again(
         'PUT */inventories',
     )
     result = agent.cycle()
-    assert 'not removed but reserved' in result.reason
+    assert 'not removed but to be reserved' in result.reason
     assert set(operator.inventories()) == {'VCPU'}
 
 
@@ -317,7 +317,7 @@ def test_a_provider_in_use_is_not_deleted_and_the_rest_is_done(
     result = agent.cycle()
     assert result.status is Status.FAILED
     assert 'numa0' in result.reason
-    assert 'not removed but reserved' in result.reason
+    assert 'not removed but to be reserved' in result.reason
     assert [r for r in placement.writes if r.method == 'DELETE'] == []
     left = operator.inventories(CHILD)['VCPU']
     assert left['reserved'] == left['total']

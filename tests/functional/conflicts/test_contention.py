@@ -334,6 +334,26 @@ def test_a_node_deleted_in_an_outage_of_another_comes_back_with_all_it_had(
     assert operator.traits() >= traits
 
 
+@pytest.mark.catches('a leave remembers what others undid of what it deletes')
+def test_a_node_that_the_agent_left_comes_back_with_all_it_had(
+    agent_factory, agent, operator, placement, clock
+):
+    wanted = operator.holdings()
+    for _ in range(5):
+        removes_the_trait(operator)
+        result = agent.cycle()
+    assert result.status is Status.WAITING
+    agent.tracker.leave([result.node], writing=True)
+    assert operator.holdings() == {}
+    control = Control(contention=contention.Contention(clock))
+    back = agent_factory(describe, state=agent.state, control=control)
+    placement.fault(f'PUT */{NODE}/*', 503)  # its provider is made, no more
+    assert back.cycle().outage
+    placement.mend()
+    back.done()
+    assert operator.holdings() == wanted
+
+
 @pytest.mark.parametrize('creator', ['nova-compute', 'this agent'])
 def test_the_line_says_who_it_may_be(
     agent_factory, operator, control, creator
@@ -347,7 +367,7 @@ def test_the_line_says_who_it_may_be(
         removes_the_trait(operator)
     assert result.status is Status.WAITING
     said = {
-        'nova-compute': 'nova-compute reports this host: OWNER_NOVA is on',
+        'nova-compute': 'nova-compute or another compute-agent reports this',
         'this agent': 'perhaps a nova-compute that also reports this host',
     }
     assert said[creator] in result.reason

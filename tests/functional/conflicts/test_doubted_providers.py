@@ -60,7 +60,7 @@ def write(agent, node, trait, looked=lambda: None):
     tree.declare_traits(SHARED, trait)
     looked()
     plan = agent.plan_for(tree, seen)
-    assert agent.client.apply(plan).completed().applied
+    assert agent.applied(plan)
 
 
 @pytest.mark.catches(

@@ -20,7 +20,7 @@ FIGHT = 24  # cycles of each
 
 
 # One agent's total is half of the other's.
-NO_LIMIT_ON_CAPACITY = blast_radius.Limits(capacity_percent=100)
+NO_LIMIT_ON_CAPACITY = blast_radius.Limits(percent=100)
 
 
 class Said:

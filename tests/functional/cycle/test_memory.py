@@ -73,7 +73,7 @@ def test_an_agent_whose_nodes_all_went_keeps_nothing_of_them(
     placement, agent_factory
 ):
     rack = Rack()
-    agent = agent_factory(rack, max_deletions=None)
+    agent = agent_factory(rack, max_removed_percent=None)
     counts = []
     for _ in range(6):
         rack.replace(PER_FEW)

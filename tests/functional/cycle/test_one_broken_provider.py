@@ -20,7 +20,7 @@ def describe(tree, node):
 
 def changed(tree, node):
     tree.update_inventory(node, {'VCPU': {'total': 9}})
-    tree.update_traits(node, ['HW_CPU_X86_AVX2'])
+    tree.update_traits(node, ['HW_CPU_X86_AVX', 'HW_CPU_X86_AVX2'])
     tree.update_aggregates(node, [AGGREGATE])
 
 

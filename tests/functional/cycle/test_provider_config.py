@@ -205,7 +205,7 @@ def test_an_entry_of_no_provider_is_said_once_in_many_cycles(
     assert 'nowhere' in one.message
 
 
-def test_a_sharing_provider_of_another_is_left_alone_and_that_is_noted(
+def test_a_sharing_provider_of_another_gets_the_entry_and_keeps_the_rest(
     agent, files, operator
 ):
     agent.done()
@@ -216,9 +216,12 @@ def test_a_sharing_provider_of_another_is_left_alone_and_that_is_noted(
     operator.set_aggregates(POOL)
     files.write('a.yaml', entry({'name': 'nfs'}, 'CUSTOM_FAST'))
     (result,) = agent.done()
-    (note,) = [n for n in result.notes if 'nfs' in n]
-    assert 'this agent did not create that sharing provider' in note
-    assert operator.traits(SHARED) == {'MISC_SHARES_VIA_AGGREGATE'}
+    shares = 'MISC_SHARES_VIA_AGGREGATE'
+    assert [n for n in result.notes if 'nfs' in n] == []
+    assert operator.traits(SHARED) == {shares, 'CUSTOM_FAST'}
+    files.remove('a.yaml')
+    agent.done()
+    assert operator.traits(SHARED) == {shares}
 
 
 # --- who has it already -------------------------------------------------------

@@ -129,11 +129,12 @@ def test_the_next_cycle_is_one_request_and_no_write(agents, placement):
     assert [r.method for r in placement.requests] == ['GET']
 
 
-def test_what_others_share_is_never_written(agents, placement):
+def test_what_others_share_is_written_where_it_stands(agents):
     tree = given_to(agents['CN1'], 'CN1')
     tree.update_inventory('SSP', {'DISK_GB': {'total': 1}})
     agent = agents['CN1']
     seen = agent.client.observe([UUIDS['CN1']])[UUIDS['CN1']]
     plan = agent.plan_for(tree, seen)
-    assert not plan.operations
-    assert 'not written, because this agent did not create it' in plan.notes[0]
+    (operation,) = plan.operations
+    assert operation.uuid == tree.data('SSP').uuid
+    assert operation.changed == {'DISK_GB'}

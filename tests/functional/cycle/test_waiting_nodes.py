@@ -48,7 +48,7 @@ def rack():
 @pytest.fixture
 def limits():
     """The limits of the next cycle, as the only entry."""
-    return [blast_radius.Limits(deletions=2)]
+    return [blast_radius.Limits()]
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def lose_nodes(rack):
 @pytest.mark.catches('a waiting node asks for allocations in each cycle')
 def test_removals_that_a_limit_holds_back(agent, rack, clock, placement, lose):
     lose(rack)
-    assert_waits_for_one_request(agent, placement, clock, Status.FAILED)
+    assert_waits_for_one_request(agent, placement, clock, Status.WAITING)
 
 
 def test_refused_deletions(agent, rack, clock, placement):
@@ -126,9 +126,9 @@ def test_what_is_freed_meanwhile_goes_once_the_node_does_not_wait(
     operator.allocate(CONSUMER, 'VGPU', UUIDS[0])
     lose_a_class(rack)
     for _ in range(2):
-        assert Status.FAILED in statuses(agent, clock)
+        assert Status.WAITING in statuses(agent, clock)
     placement.delete(f'/allocations/{CONSUMER}')
-    assert Status.FAILED in statuses(agent, clock)
+    assert Status.WAITING in statuses(agent, clock)
     limits[0] = None
     for _ in range(2):
         statuses(agent, clock)

@@ -71,13 +71,13 @@ class Walk:
         self._patch(owner, name, watched)
 
     def _count(self, name):
-        real = getattr(client.SchedulerReportClient, name)
+        real = getattr(client.ReportClient, name)
 
         def counted(*args, **kwargs):
             self.entries.append(name)
             return real(*args, **kwargs)
 
-        self._patch(client.SchedulerReportClient, name, counted)
+        self._patch(client.ReportClient, name, counted)
 
     def distinct(self):
         """Return each frame of the walk once."""

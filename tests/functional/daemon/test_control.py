@@ -7,6 +7,7 @@ import pytest
 
 pytestmark = pytest.mark.long
 
+MANY = [f'CUSTOM_{number:02}' for number in range(60)]
 ROOT = '11111111-1111-4111-8111-111111111111'
 
 
@@ -75,4 +76,42 @@ def test_sync_ends_the_first_wait_and_a_reload_comes_before_its_cycle(
     again = cli.run('sync', '-f', 'json')
     assert again.code == 0, again.err
     assert [each['status'] for each in again.data] == ['done']
+    assert one.end() == 0
+
+
+def test_sync_prunes_beside_a_daemon(cli, daemon):
+    cli.configure(update_resources_interval=3600)
+    one = daemon(cli.config)
+    one.wait_for('cycle: ')
+    cli.others.add_traits(ROOT, 'CUSTOM_OTHER')
+    words = ['sync', '--prune', 'CUSTOM_OTHER,CUSTOM_NONE']
+    wrong = cli.run(*words, '--node', 'cn2')
+    assert (wrong.code, 'no node cn2' in wrong.line) == (1, True)
+    said = cli.run(*words, 'cn1')
+    assert said.code == 0, said.err
+    assert '-CUSTOM_OTHER' in said.out
+    assert said.line.endswith(
+        'CUSTOM_NONE is removed from no provider: no provider has it, or a '
+        'source claims it'
+    )
+    cli.others.add_traits(ROOT, 'CUSTOM_OTHER')
+    again = cli.run('sync')
+    assert (again.code, '-CUSTOM_OTHER' in again.out) == (0, False)
+    assert one.end() == 0
+
+
+def test_sync_prunes_beside_a_daemon_what_waits_for_a_yes(cli, daemon):
+    cli.configure(
+        agent={'max_removed_percent': 0}, update_resources_interval=3600
+    )
+    one = daemon(cli.config)
+    one.wait_for('cycle: ')
+    cli.others.add_traits(ROOT, *MANY)
+    words = ['sync', '--prune', ','.join(MANY)]
+    held = cli.run(*words)
+    assert (held.code, 'wait for approval' in held.out) == (1, True)
+    said = cli.run(*words, '--yes')
+    assert said.code == 0, said.err
+    assert said.out.startswith(f'approved: {len(MANY)} changes')
+    assert f'-{MANY[0]}' in said.out
     assert one.end() == 0

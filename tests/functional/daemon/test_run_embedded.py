@@ -62,3 +62,15 @@ def test_a_port_that_is_taken_is_said(config, daemon, hanging_port):
     assert one.process.wait(command_line.PATIENCE) == 1
     assert 'embedded_port' in one.said
     assert 'Traceback' not in one.said
+
+
+def test_it_uses_the_placement_that_is_served_already(
+    config, daemon, unused_port
+):
+    server = daemon(config, 'serve', command='placement')
+    server.wait_for('placement listens on')
+    one = daemon(config, '--show-tree', program=command_line.PATIENT)
+    one.wait_for('in step with the embedded placement at')
+    assert f':{unused_port} runs already, and is used' in one.said
+    assert one.end(signal.SIGINT) == 0, one.said
+    assert server.end(signal.SIGINT) == 0, server.said

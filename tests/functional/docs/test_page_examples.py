@@ -27,12 +27,18 @@ NOT_RUN = {
     ('README.md', 'pip install'): 'a host that nova-compute reports',
     ('README.md', 'make run'): 'functional/daemon/test_run_embedded.py',
     ('docs/container.md', ''): 'package/container/ runs the image',
+    ('docs/control.md', 'compute-agent approve'): (
+        'unit/compute_agent/cmd/plan/test_waiting.py has such lists'
+    ),
     ('docs/driver-contract.md', 'pytest'): 'the tutorial runs these',
     ('docs/from-nova-driver.md', ''): 'the tutorial runs this',
     ('docs/in-place-of-nova.md', ''): (
         'full/companion/test_migration.py takes these steps'
     ),
     ('docs/nova-drivers.md', ''): 'it installs into an environment of nova',
+    ('docs/ownership.md', 'compute-agent approve'): (
+        'functional/ownership/test_marks_of_two_agents.py has such a list'
+    ),
     ('docs/ownership.md', 'compute-agent provider adopt'): 'a usage',
     ('docs/ownership.md', 'compute-agent provider rename'): 'a usage',
     ('docs/requested-traits.md', ''): 'it needs an Ironic',

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``sys.exit`` in a driver is an error of the driver, wherever it is.
+"""No exception of a driver ends the agent, of whatever class it is.
 
-The commands run in processes of their own, beside an installed package.
+``sys.exit``, a cancelled task of asyncio and a KeyboardInterrupt that no signal
+caused are errors of the driver, wherever they are. The commands run in processes of their own, beside an installed package.
 """
 
 import os
@@ -13,9 +14,11 @@ import pytest
 
 pytestmark = pytest.mark.long
 
+CANCELLED = "asyncio.CancelledError('no task')"
+
 DRIVER = """
+import asyncio
 import os
-import sys
 
 from compute_agent.virt import driver
 
@@ -24,7 +27,7 @@ WHERE = os.environ['EXITS_IN']
 
 def leave(where):
     if where == WHERE:
-        sys.exit(eval(os.environ.get('EXITS_WITH', '0')))
+        raise eval(os.environ.get('RAISES', 'SystemExit(0)'))
 
 
 leave('import')
@@ -74,14 +77,14 @@ def site(tmp_path, monkeypatch):
     monkeypatch.setenv('PYTHONPATH', str(tmp_path / 'site'))
 
 
-def run(cli, *words, where, code='0'):
+def run(cli, *words, where, raises='SystemExit(0)'):
     cli.configure(compute_driver='quitter')
     return subprocess.run(
         [
             *(sys.executable, '-m', 'compute_agent.cmd.app.start'),
             *('--config-file', str(cli.config), *words),
         ],
-        env={**os.environ, 'EXITS_IN': where, 'EXITS_WITH': code},
+        env={**os.environ, 'EXITS_IN': where, 'RAISES': raises},
         capture_output=True,
         text=True,
         check=False,
@@ -89,17 +92,17 @@ def run(cli, *words, where, code='0'):
 
 
 @pytest.mark.parametrize(
-    ('where', 'code', 'said'),
+    ('where', 'raises', 'said'),
     [
-        ('import', '0', 'driver quitter'),
-        ('from_conf', "'no rack'", 'SystemExit: no rack'),
-        ('get_available_nodes', '0', 'Quitter cannot list its nodes'),
-        ('update_provider_tree', '2', 'Quitter failed for cn1'),
-        ('close', '0', 'Quitter failed'),
+        ('import', 'SystemExit(0)', 'driver quitter'),
+        ('from_conf', "SystemExit('no rack')", 'SystemExit: no rack'),
+        ('get_available_nodes', CANCELLED, 'Quitter cannot list its nodes'),
+        ('update_provider_tree', 'SystemExit(2)', 'Quitter failed for cn1'),
+        ('close', CANCELLED, 'Quitter failed'),
     ],
 )
-def test_a_command_ends_with_a_line_about_the_driver(cli, where, code, said):
-    done = run(cli, 'sync', where=where, code=code)
+def test_a_command_ends_with_a_line_about_the_driver(cli, where, raises, said):
+    done = run(cli, 'sync', where=where, raises=raises)
     assert done.returncode == 1, done
     told = [x for x in (done.stdout + done.stderr).splitlines() if said in x]
     assert len(told) == 1, done
@@ -114,20 +117,51 @@ def test_the_check_of_a_driver_fails(cli):
     assert 'SystemExit: 0' in done.stdout + done.stderr
 
 
-def test_the_daemon_lives_on(cli, daemon, monkeypatch):
+@pytest.mark.parametrize(
+    'raises',
+    ['SystemExit(0)', CANCELLED, 'KeyboardInterrupt()', 'GeneratorExit()'],
+)
+def test_the_daemon_lives_on(cli, daemon, monkeypatch, raises):
     monkeypatch.setenv('EXITS_IN', 'update_provider_tree')
+    monkeypatch.setenv('RAISES', raises)
     cli.configure(compute_driver='quitter', update_resources_interval=3600)
     one = daemon(cli.config, program=command_line.PATIENT)
     one.wait_for('1 failed')
     assert 'Quitter failed for cn1' in one.said
     assert one.end() == 0
-    assert one.said.rstrip().endswith(' s: SIGTERM requested it')
+    assert ' s: SIGTERM requested it' in one.said
 
 
-def test_the_daemon_does_not_start_with_success(cli):
-    done = run(cli, 'run', where='subscribe')
+@pytest.mark.parametrize(
+    ('raises', 'said'),
+    [
+        ('SystemExit(0)', ': SystemExit: 0 in subscribe ('),
+        (CANCELLED, ': CancelledError: no task in subscribe ('),
+    ],
+)
+def test_the_daemon_does_not_start_with_success(cli, raises, said):
+    done = run(cli, 'run', where='subscribe', raises=raises)
     assert done.returncode == 1
     *_, last = done.stderr.splitlines()
-    assert last.startswith(
-        'compute-agent: Quitter failed: SystemExit: 0 in subscribe ('
-    )
+    assert last.startswith(f'compute-agent: Quitter failed{said}')
+
+
+ENDING = """
+import asyncio, sys
+from compute_agent.cmd.app import start
+from compute_agent.cycle import garbage
+
+def cancelled(self):
+    raise asyncio.CancelledError('no task')
+
+garbage.Collector.collect = cancelled
+sys.exit(start.main())
+"""
+
+
+def test_a_daemon_that_ends_by_itself_fails_with_its_reason(cli, daemon):
+    """So systemd restarts it."""
+    one = daemon(cli.config, program=('-c', ENDING))
+    one.wait_for('compute-agent stops after')
+    assert one.process.wait() == 1
+    assert ' s: no task\n' in one.said

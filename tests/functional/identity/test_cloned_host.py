@@ -5,8 +5,8 @@ import pytest
 from agents import Driver
 from keystoneauth1 import adapter, session, token_endpoint
 
-from compute_agent.cmd.wiring.agent import build_agent
 from compute_agent.cmd.wiring.agent_settings import Settings
+from compute_agent.cmd.wiring.building import build_agent
 from compute_agent.cycle import resource_tracker
 from compute_agent.state import state
 from compute_agent.virt import drivers

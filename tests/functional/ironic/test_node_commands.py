@@ -10,7 +10,8 @@ import yaml
 from compute_agent import errors
 from compute_agent.cmd.app import configuration
 from compute_agent.state import state
-from compute_agent.virt import drivers, requested
+from compute_agent.virt import drivers
+from compute_agent.virt.values import requested
 
 UUID = '1be26c0b-03f2-4d2e-ae87-c02d7f33c123'
 INSTANCE = '0f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
@@ -24,6 +25,7 @@ DATA = {
     'traits': ['CUSTOM_A'],
     'placement_only': ['COMPUTE_NODE'],
     'capabilities': {'boot_mode': 'uefi'},
+    'kept': ['CUSTOM_B'],
     'ignored': ['hw:x=ä'],
     'notes': ['a note'],
 }
@@ -44,6 +46,7 @@ class FakeDriver:
             traits=('CUSTOM_A',),
             placement_only=('COMPUTE_NODE',),
             capabilities=(('boot_mode', 'uefi'),),
+            kept=('CUSTOM_B',),
             ignored=('hw:x=ä',),
             notes=('a note',),
         )
@@ -127,6 +130,7 @@ def test_what_was_done_is_told(run, driver):
         f'node1 ({UUID}): staged',
         '  traits: CUSTOM_A',
         '  capabilities: boot_mode=uefi',
+        '  requested by others: CUSTOM_B',
         '  checked by placement only: COMPUTE_NODE',
         '  not for Ironic: hw:x=ä',
         '  a note',
@@ -187,8 +191,9 @@ def test_the_history_has_what_was_written_to_ironic(cli, run, driver):
             'node1',
             'node staged',
             (
-                'staged; traits: CUSTOM_A; capabilities: boot_mode=uefi; checked '
-                'by placement only: COMPUTE_NODE; not for Ironic: hw:x=ä; a note'
+                'staged; traits: CUSTOM_A; capabilities: boot_mode=uefi; '
+                'requested by others: CUSTOM_B; checked by placement only: '
+                'COMPUTE_NODE; not for Ironic: hw:x=ä; a note'
             ),
         ),
         (f'node unstage by {me}', 'node1', 'node unstaged', 'taken back'),
@@ -218,7 +223,9 @@ def test_the_history_has_a_change_whose_answer_was_lost(
 def test_the_history_counts_the_names_of_a_long_list(cli, run, driver):
     state.State.open(cli.state_path, 'here').close()
     traits = tuple(f'CUSTOM_TRAIT_{n}' for n in range(100, 200))
-    driver.staging = dataclasses.replace(driver.staging, traits=traits)
+    driver.staging = dataclasses.replace(
+        driver.staging, traits=traits, kept=()
+    )
     assert run(*STAGE).code == 0
     (told,) = cli.run('history', 'node1', '-f', 'json').data
     shown, _, after = told['Why'].partition(', … and ')

@@ -16,6 +16,7 @@ from agents import Driver
 from running_daemon import PATIENCE
 
 from compute_agent.cmd.control import answers, client, protocol
+from compute_agent.cmd.plan import waiting
 from compute_agent.virt import driver as virt
 
 pytestmark = pytest.mark.long
@@ -48,7 +49,7 @@ def agent(agent_factory, world, tmp_path):
         Driver(world.describe, nodes=NODES),
         clock=time.time,
         state=tmp_path / 'state',
-        max_capacity_loss_percent=20,
+        max_removed_percent=0,
         takes_over=False,
     )
 
@@ -68,7 +69,9 @@ def traits(operator, uuid):
 
 def digest(said):
     (found,) = re.findall(
-        r'approve (?:\S+ )*([0-9a-f]{16})$', said.out, re.MULTILINE
+        r'compute-agent approve (?:\S+ )*([0-9a-f]{16})$',
+        said.out,
+        re.MULTILINE,
     )
     return found
 
@@ -80,9 +83,13 @@ def test_what_is_held_is_listed_and_approved_by_its_digest(
     listed = commands('approve')
     assert listed.code == 0
     removed = [line for line in listed.out.splitlines() if '  remove' in line]
-    assert len(removed) == 120
-    assert f'  remove trait {MANY[0]} from node-1 ({ONE})' in removed
-    assert '120 changes, digest ' in listed.out
+    assert len(removed) == 10  # 60 alike
+    assert removed[0].endswith(
+        f'  remove trait {MANY[0]} from node-1 ({ONE}) (the same for 1 other '
+        'node)'
+    )
+    assert 'removals of names: 120 changes of 2 nodes\n' in listed.out
+    assert listed.out.startswith('120 changes of 2 nodes wait for approval')
     assert traits(operator, ONE) == set(MANY)
     approved = commands('approve', digest(listed))
     assert approved.code == 0, approved.err
@@ -93,7 +100,46 @@ def test_what_is_held_is_listed_and_approved_by_its_digest(
     user = client_user()
     assert f'{user} approved 120 changes of 2 nodes' in caplog.text
     assert f'removals of names go on, as approved by {user}' in caplog.text
-    assert commands('approve').out == 'the daemon holds nothing back\n'
+    assert commands('approve').out.startswith('nothing waits for approval')
+
+
+def without_since(listed):
+    """Return the list as a command prints it that knows no earlier cycle."""
+    return re.sub(' since .*Z:', ':', listed)
+
+
+@pytest.mark.parametrize('part', ['kind', 'group', 'change', 'two'])
+def test_a_part_of_the_list_has_a_digest(commands, losing, operator, part):
+    """A kind, changes that are alike, a change: each line's digest counts."""
+    kind, *lines = [
+        line.split()[0]
+        for line in commands('approve').out.splitlines()
+        if line.startswith('  ')
+    ]
+    (first, second), *_ = [
+        [each['digest'] for each in node['changes'][:2]]
+        for node in json.loads(commands('approve', '-f', 'json').out)['nodes']
+    ]
+    digests, changes = {
+        'kind': ([kind], '120 changes'),
+        'group': (lines[:1], '2 changes'),
+        'change': ([first], '1 change'),
+        'two': ([first, second], '2 changes'),
+    }[part]
+    approved = commands('approve', *digests)
+    assert approved.out.startswith(f'approved: {changes}\n')
+    assert (traits(operator, ONE) == set()) is (part == 'kind')
+
+
+@pytest.mark.parametrize('words', [('approve', '--all'), ('sync', '--yes')])
+def test_whatever_waits_is_approved_unseen(commands, losing, operator, words):
+    approved = commands(*words)
+    assert approved.code == 0, approved.err
+    assert approved.out.startswith('approved: 120 changes\n')
+    assert f'remove trait {MANY[0]} from node-1' in approved.out
+    assert traits(operator, ONE) == traits(operator, TWO) == set()
+    again = commands(*words)
+    assert again.out.startswith('nothing waits for approval\n2 nodes: 2 done')
 
 
 def client_user():
@@ -118,6 +164,36 @@ def test_a_database_that_hangs_silences_one_approval_only(
     assert commands('approve', shown).code == 0
 
 
+def test_a_digest_of_a_plan_may_be_ahead_of_the_daemon(
+    commands, agent, world, running, operator
+):
+    """The daemon looks for itself, with a cycle, before it refuses."""
+    running(agent).cycle()
+    world.traits = {'node-1': [], 'node-2': []}
+    (said,) = commands('approve').out.splitlines()
+    assert re.fullmatch(
+        'nothing waits for approval, as of the cycle that ended .* ago; '
+        '"compute-agent sync" begins one now',
+        said,
+    )
+    shown = waiting.digest(waiting.of(agent.plan()))
+    approved = commands('approve', shown)
+    assert approved.out.startswith('approved: 120 changes\n'), approved.err
+    assert traits(operator, ONE) == traits(operator, TWO) == set()
+
+
+def test_a_digest_of_another_node_or_a_part_of_one_is_said(commands, losing):
+    nodes = json.loads(commands('approve', '-f', 'json').out)['nodes']
+    first, second = (node['digest'] for node in nodes)
+    assert (
+        'the changes of node-2 that wait now have another digest than '
+        f'{first};' in commands('approve', 'node-2', first).err
+    )
+    assert commands('approve', second[:8]).err.endswith(
+        f'; if {second[:8]} is the beginning of a digest, give all 16 digits\n'
+    )
+
+
 def test_a_digest_is_used_once(commands, losing, world, operator):
     once = digest(commands('approve'))
     assert commands('approve', once).code == 0
@@ -140,9 +216,10 @@ def test_if_other_changes_wait_by_then_nothing_is_approved(
     losing.cycle()
     refused = commands('approve', before)
     assert refused.code == 1
-    assert refused.err == (
+    assert refused.err.endswith(
         'compute-agent: nothing was approved: the changes that wait now have '
-        f'another digest than {before}; "compute-agent approve" shows them\n'
+        f'another digest than {before}; "compute-agent approve" shows what '
+        'waits\n'
     )
     subjects = {
         each
@@ -157,7 +234,7 @@ def test_if_other_changes_wait_by_then_nothing_is_approved(
 def test_the_changes_of_one_node_are_approved(commands, losing, operator):
     listed = commands('approve', 'node-2')
     assert 'node-1' not in listed.out
-    assert '60 changes, digest ' in listed.out
+    assert listed.out.count('  remove trait') == 60
     # The digest is enough, and in any case.
     approved = commands('approve', digest(listed).upper())
     assert 'approved: 60 changes' in approved.out
@@ -165,7 +242,10 @@ def test_the_changes_of_one_node_are_approved(commands, losing, operator):
     assert traits(operator, TWO) == set()
     assert traits(operator, ONE) == set(MANY)
     assert 'no node node-9' in commands('approve', 'node-9').err
-    assert 'give one digest' in commands('approve', 'a' * 16, 'b' * 16).err
+    wrong = commands('approve', 'a' * 16, 'b' * 16).err
+    assert 'nothing was approved: no change' not in wrong
+    assert f'digest than {"a" * 16} and {"b" * 16}' in wrong
+    assert 'leave out aaaa' in commands('approve', 'a' * 16, '--all').err
 
 
 def test_a_list_for_programs_asks_nothing(commands, losing, monkeypatch):
@@ -211,14 +291,14 @@ def test_first_writes_and_capacity_are_listed_in_words(
     listed = commands('approve')
     assert (
         f'  the first write to node-1 ({ONE}), which another writer created; '
-        'it would take nothing away'
-    ) in listed.out.splitlines()
-    assert '1 change, digest' in listed.out
+        'it would take nothing away\n'
+    ) in listed.out
+    assert '1 change of 1 node waits' in listed.out
     assert commands('approve', digest(listed)).code == 0
     world.total = 8
     one.cycle()
     listed = commands('approve')
-    assert f'  lower VCPU of node-1 ({ONE}) from 64 to 8' in listed.out
+    assert f'  lower VCPU of node-1 ({ONE}) from 64 to 8\n' in listed.out
     assert commands('approve', digest(listed)).code == 0
     assert operator.inventories(ONE)['VCPU']['total'] == 8
 
@@ -231,8 +311,8 @@ def test_departed_nodes_are_listed_in_words(
     agent.driver.missing = virt.Existence.NO
     one.cycle()
     listed = commands('approve')
-    assert f'  delete node-1 ({ONE})' in listed.out.splitlines()
-    assert '2 changes, digest' in listed.out
+    assert f'  delete node-1 ({ONE})\n' in listed.out
+    assert 'deletions of departed nodes: 2 changes of 2 nodes' in listed.out
     approved = commands('approve', digest(listed))
     assert approved.code == 0, approved.out
     assert operator.holdings() == {}
@@ -244,10 +324,10 @@ def test_status_counts_what_is_held_and_since_when(commands, losing):
     now = next(iter(losing.control.states.nodes.values())).held
     assert now == since  # the moments, too
     said = commands('status').out
-    assert '\n120 changes of 2 nodes have waited for approval since 2' in said
+    assert '\n120 changes of 2 nodes wait for approval since 2' in said
+    assert commands('approve').out in said
     whole = commands('status', 'node-1').out
     assert f'    waits for approval: remove trait {MANY[0]} from' in whole
-    assert '    planned and not made: set traits of node-1' in whole
 
 
 def test_an_outage_keeps_what_is_held(commands, losing, placement, operator):
@@ -270,12 +350,12 @@ def test_sync_has_the_daemon_run_a_cycle_and_shows_its_result(
     commands, agent, world, running, operator
 ):
     running(agent)
-    world.traits = {'node-1': MANY[:59], 'node-2': MANY}
+    world.traits = {'node-1': [*MANY, 'CUSTOM_NEW'], 'node-2': MANY}
     done = commands('sync')
     assert done.code == 0, done.err
-    assert f'-{MANY[59]}' in done.out
-    assert '2 nodes: 2 done; 1 operation' in done.out
-    assert traits(operator, ONE) == set(MANY[:59])
+    assert '+CUSTOM_NEW' in done.out
+    assert '2 nodes: 2 done; 2 operations' in done.out
+    assert 'CUSTOM_NEW' in operator.traits(ONE)
     data = json.loads(commands('sync', 'node-2', '-f', 'json').out)
     assert [(r['node'], r['status']) for r in data] == [('node-2', 'done')]
     assert 'no node node-9 is among' in commands('sync', 'node-9').err
@@ -284,7 +364,8 @@ def test_sync_has_the_daemon_run_a_cycle_and_shows_its_result(
 def test_sync_has_the_exit_code_of_its_own_cycles(commands, losing):
     held = commands('sync')
     assert held.code == 1
-    assert 'waits for confirmation' in held.out
+    assert 'waits for approval' in held.out
+    assert held.out.endswith(without_since(commands('approve').out))
     assert commands('sync', 'node-1', '--prune', 'CUSTOM_A').code == 1
 
 

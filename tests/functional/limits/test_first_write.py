@@ -3,10 +3,12 @@
 
 import json
 
+import agents
 import pytest
 from agents import NODE
 
 from compute_agent.cycle.resource_tracker import Status
+from compute_agent.ownership import policy
 from compute_agent.state.values import node_record
 from compute_agent.virt import driver as virt
 
@@ -61,16 +63,102 @@ def test_a_root_as_nova_compute_left_it_is_not_written(
     assert operator.holdings() == left
 
 
+@pytest.fixture
+def metal(agent_factory, operator):
+    """An agent of a bare-metal node that another reported as free."""
+    operator.create(NODE, 'node-1')
+    operator.set_inventories(
+        {'CUSTOM_GOLD': {'total': 1}, 'VCPU': {'total': 8}}
+    )
+    operator.add_traits('CUSTOM_OTHERS')
+    said = {'CUSTOM_GOLD': {'total': 1, 'reserved': 1}}
+
+    def metal(tree, node):
+        tree.update_inventory(node, said)
+        tree.update_traits(node, {'CUSTOM_OURS'})
+
+    agent = agent_factory(metal, takes_over=False)
+    agent.says = said
+    return agent
+
+
+@pytest.mark.catches('maintenance waits for a yes to the first write')
+def test_what_a_first_write_reserves_as_a_whole_is_reserved_at_once(
+    metal, operator, placement
+):
+    """A node in maintenance, on the root that another agent left."""
+    before = operator.holdings()['node-1']
+    metal.plan()
+    assert operator.holdings()['node-1'] == before
+    result = metal.cycle()
+    assert (result.status, len(result.applied)) == (Status.WAITING, 1)
+    after = operator.holdings()['node-1']
+    assert after['inventories']['CUSTOM_GOLD']['reserved'] == 1
+    assert after['inventories']['VCPU'] == before['inventories']['VCPU']
+    assert after['traits'] == before['traits']
+    placement.clear()
+    assert metal.cycle().status is Status.WAITING
+    assert placement.writes == []
+    # It is still another's: to offer it again needs the yes, too.
+    metal.says['CUSTOM_GOLD'] = {'total': 1}
+    assert metal.cycle().status is Status.WAITING
+    assert operator.inventories()['CUSTOM_GOLD']['reserved'] == 1
+
+
+def test_a_part_that_a_first_write_reserves_waits(metal, operator, placement):
+    """How much of a host is for its guests, the creator may decide."""
+    metal.says['VCPU'] = {'total': 8, 'reserved': 2}
+    metal.says['CUSTOM_GOLD'] = {'total': 1}
+    placement.clear()
+    assert metal.cycle().status is Status.WAITING
+    assert placement.writes == []
+
+
+def test_a_companion_reserves_nothing_of_nova_s_root(
+    agent_factory, operator, placement
+):
+    operator.create(NODE, 'node-1')
+    operator.set_inventories({'CUSTOM_GOLD': {'total': 1}})
+    operator.add_traits('COMPUTE_NODE', 'OWNER_NOVA')
+
+    def metal(tree, node):
+        tree.update_inventory(
+            node, {'CUSTOM_GOLD': {'total': 1, 'reserved': 1}}
+        )
+
+    agent = agent_factory(metal, takes_over=False, mode=policy.Mode.COMPANION)
+    agent.cycle()
+    assert operator.inventories()['CUSTOM_GOLD']['reserved'] == 0
+
+
+def test_a_refused_reservation_is_said(metal, operator, placement):
+    placement.fault('PUT *inventories', 400, times=None)
+    result = metal.cycle()
+    assert result.status is Status.FAILED
+    assert 'HTTP 400' in result.reason
+    assert 'waits for approval' in result.reason
+
+
+def test_another_writer_meanwhile_is_seen_before_the_reservation(
+    metal, operator, placement
+):
+    agents.meddle(placement, lambda: operator.add_traits('CUSTOM_MEANWHILE'))
+    assert metal.cycle().status is Status.WAITING
+    assert operator.inventories()['CUSTOM_GOLD']['reserved'] == 1
+    assert 'CUSTOM_MEANWHILE' in operator.traits()
+
+
 def test_the_line_says_the_losses_the_creator_and_each_way_out(asking, left):
     line = asking.cycle().reason
-    assert 'nova-compute (by its trait OWNER_NOVA) created it' in line
+    assert (
+        'nova-compute (by its trait COMPUTE_VOLUME_EXTEND) created it' in line
+    )
     assert 'remove the inventory of MEM_ENCRYPTION_CONTEXT, PCPU' in line
     assert 'lower the total of DISK_GB' in line
     assert 'remove COMPUTE_VOLUME_EXTEND' in line
     assert '81920' not in line  # no number that changes each cycle
-    assert 'compute-agent plan' in line
-    assert 'compute-agent sync --yes' in line
-    assert 'provider adopt' not in line  # a running daemon is in its way
+    assert '"compute-agent approve" shows what waits, and allows it' in line
+    assert 'provider adopt' not in line
     assert '[compute_agent] adopt_existing_roots' in line
     assert '\n' not in line
 
@@ -174,7 +262,9 @@ def test_a_child_of_another_writer_waits_alone(agent_factory, operator):
     agent.driver.describe = with_child
     result = agent.cycle()
     assert result.status is Status.WAITING
-    assert f'the first write to gpu ({CHILD}) needs a yes' in result.reason
+    assert (
+        f'the first write to gpu ({CHILD}) waits for approval' in result.reason
+    )
     assert 'another writer created it' in result.reason
     assert [op.subject for op in result.applied] == [NODE]
     assert operator.inventories(CHILD)['VGPU']['total'] == 4
@@ -202,8 +292,8 @@ def test_an_imported_record_brings_the_yes(agent_factory, operator, left):
         node_record.data(before.state.handover.export_record(node))
     )
     heir = agent_factory(describe, takes_over=False)
-    heir.state.handover.import_record(
-        node_record.from_data(json.loads(handed))
+    heir.state.handover.import_records(
+        [node_record.from_data(json.loads(handed))]
     )
     operator.change_inventory('DISK_GB', total=9)
     heir.done()

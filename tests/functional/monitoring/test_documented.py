@@ -4,6 +4,7 @@
 import pathlib
 import re
 
+import memory_leases
 import pytest
 from agents import Clock
 from monitored import Monitored
@@ -21,8 +22,12 @@ def registered(placement, agent_factory):
         lambda tree, node: tree.update_traits(node, ['HW_CPU_X86_AVX']),
         clock=clock,
     )
-    with Monitored.of(agent, placement, clock, names=1) as one:
+    lease = memory_leases.member(
+        memory_leases.MemoryLeases(), 'one', memory_leases.Uptime()
+    )
+    with Monitored.of(agent, placement, clock, names=1, lease=lease) as one:
         one.cycle()
+        one.metrics.committed(0.1)
         yield list(one.metrics.registry.collect())
 
 

@@ -192,9 +192,7 @@ def test_a_cycle_that_runs_shows_when_it_began(one, clock):
 def test_held_changes_are_counted_by_kind(
     placement, agent_factory, operator, clock, world
 ):
-    agent = agent_factory(
-        world.describe, clock=clock, max_capacity_loss_percent=20
-    )
+    agent = agent_factory(world.describe, clock=clock, max_removed_percent=0)
     with Monitored.of(agent, placement, clock) as one:
         one.cycle()
         world.total = 1

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon's HTTP server, and what clients may do to it."""
 
+import collections
 import contextlib
 import errno
 import http.client
@@ -187,22 +188,85 @@ def test_it_survives_bad_requests(serve, sent):
     assert ask(made, '/metrics')[0] == 200
 
 
-def test_connections_are_few_and_each_has_a_deadline(serve):
-    """Clients that ask nothing keep others out only until their deadline."""
+#: The beginnings of requests whose clients send no more.
+HOSTILE = [b'', b'GET /li', b'GET /metrics HTTP/1.1\r\n']
+
+
+@pytest.mark.parametrize('sent', HOSTILE)
+@pytest.mark.parametrize('kept', [server.MOST, 3 * server.MOST])
+@pytest.mark.catches('the first clients keep later ones out')
+def test_a_probe_is_answered_whatever_other_clients_keep(serve, sent, kept):
     made = serve()
-    silent = [connect(made) for _ in range(server.MOST)]
+    with contextlib.ExitStack() as stack:
+        for _ in range(kept):
+            stack.enter_context(connect(made)).sendall(sent)
+        _wait(lambda: len(made._deadlines) == server.MOST)
+        for _ in range(server.MOST):
+            assert ask(made, '/livez')[0] == 200
+        assert len(made._deadlines) <= server.MOST
+
+
+def test_a_client_that_waits_for_its_answer_is_not_the_one_to_go(
+    serve, state, monkeypatch
+):
+    """An idle client gives way, though it came later."""
+    made, held = serve(), threading.Event()
+    begun = threading.Event()
+    answer = made.answers.answer
+
+    def slow(path, accepted):
+        begun.set()
+        held.wait(PATIENCE)
+        return answer(path, accepted)
+
+    monkeypatch.setattr(made.answers, 'answer', slow)
+    with contextlib.ExitStack() as stack:
+        first = stack.enter_context(connect(made))
+        first.sendall(b'GET /livez HTTP/1.0\r\n\r\n')
+        assert begun.wait(PATIENCE)
+        idle = [stack.enter_context(connect(made)) for _ in range(server.MOST)]
+        assert _received(idle[0]) == b''
+        held.set()
+        assert first.recv(64).startswith(b'HTTP/1.0 200')
+
+
+def test_clients_that_come_again_and_again_keep_no_probe_out(serve):
+    made, over = serve(), threading.Event()
+
+    def attack():
+        """Open connections; each that is closed is opened again."""
+        mine = collections.deque()
+        while not over.is_set():
+            mine.append(connect(made))
+            if len(mine) > server.MOST:
+                mine.popleft().close()
+        for client in mine:
+            client.close()
+
+    attackers = [threading.Thread(target=attack) for _ in range(2)]
+    for one in attackers:
+        one.start()
+    try:
+        answers = [ask(made, '/livez')[0] for _ in range(60)]
+    finally:
+        over.set()
+        for one in attackers:
+            one.join()
+    assert answers == [200] * 60
+
+
+def test_each_connection_has_a_deadline(serve):
+    made = serve()
+    silent = [connect(made) for _ in range(3)]
     for client in silent:
         client.sendall(b'GET /metrics HTTP/1.1\r\n')
-    _wait(lambda: len(made._deadlines) == server.MOST)
-    with connect(made) as late:
-        assert _received(late) == b''  # closed, not kept waiting
+    _wait(lambda: len(made._deadlines) == len(silent))
     for request in list(made._deadlines):
         made._deadlines[request] = 0.0
     for client in silent:
         assert _received(client) == b''
         client.close()
     _wait(lambda: not made._deadlines)
-    assert ask(made, '/metrics')[0] == 200
 
 
 def test_a_client_that_waits_does_not_delay_the_stop(serve):

@@ -42,6 +42,11 @@ def test_leaving_takes_off_the_child_and_the_agent_s_own_names(companion):
     left = companion.run('leave', '--yes')
     assert (left.code, left.err) == (0, '')
     assert left.out.startswith(f'cn1 ({ROOT}): left\n')
+    assert (
+        'these custom names stay in placement, because flavors and other hosts '
+        'may use them: CUSTOM_FAST, CUSTOM_FPGA, CUSTOM_GOLD; "compute-agent '
+        'audit" finds the names that nobody uses'
+    ) in left.out
     assert names(companion) == {'cn1'}
     assert traits(companion) == {'COMPUTE_NODE', 'OWNER_NOVA', 'CUSTOM_THEIRS'}
     found = companion.placement(f'/resource_providers/{ROOT}/inventories')
@@ -127,3 +132,18 @@ def test_a_mistake_in_a_driver_s_files_does_not_keep_a_host(companion, wrong):
     assert (left.code, left.err) == (0, '')
     assert names(companion) == {'cn1'}
     assert traits(companion) == {'COMPUTE_NODE', 'OWNER_NOVA', 'CUSTOM_THEIRS'}
+
+
+@pytest.mark.catches('a leave deletes a root that has another name')
+def test_a_root_that_another_host_may_report_is_left_as_it_is(cli):
+    """A host that was copied says that it created the other's root."""
+    assert cli.run('sync').code == 0
+    path = f'/resource_providers/{ROOT}'
+    cli.placement(path, 'PUT', {'name': 'the-other'})
+    refused = cli.run('leave', '--yes')
+    assert refused.code == 1
+    assert f'placement knows provider {ROOT} as the-other' in refused.out
+    assert 'the-other' in names(cli)
+    cli.placement(path, 'PUT', {'name': 'cn1'})
+    assert cli.run('leave', '--yes').code == 0
+    assert names(cli) == set()

@@ -106,13 +106,11 @@ def test_a_whole_set_for_one_node_leaves_what_is_held_for_the_other(
     assert applied(agent.done()) == []
 
 
-def test_a_whole_set_for_one_node_still_takes_what_nobody_holds(
-    agent, operator, said
-):
+def test_a_whole_set_leaves_what_this_agent_never_held(agent, operator, said):
     operator.add_traits('CUSTOM_HAND', uuid=SHARED)
-    said.second = lambda tree: tree.update_traits(SHARED, ['CUSTOM_RED'])
+    said.second = lambda tree: tree.update_traits(SHARED, [])
     agent.done()
-    assert operator.traits(SHARED) == {SHARES, 'CUSTOM_RED'}
+    assert operator.traits(SHARED) == {SHARES, 'CUSTOM_HAND'}
 
 
 def test_what_was_held_for_a_node_that_is_gone_is_held_no_more(
@@ -126,11 +124,15 @@ def test_what_was_held_for_a_node_that_is_gone_is_held_no_more(
     assert agent.state.records.record([SHARED], NODE).others == {}
 
 
-def test_what_was_held_for_a_node_handed_over_is_held_no_more(agent, operator):
+def test_what_was_held_for_a_node_handed_over_stays_for_its_new_agent(
+    agent, operator
+):
     agent.state.handover.forget_with_record(OTHER)
     del agent.driver.nodes[OTHER]
-    agent.done()
-    assert operator.traits(SHARED) == {SHARES}
+    (result,) = agent.done()
+    assert operator.traits(SHARED) == {SHARES, 'CUSTOM_RED'}
+    assert any(f'node-2 ({OTHER})' in note for note in result.notes)
+    assert applied(agent.done()) == []
 
 
 def test_a_handed_over_node_takes_its_own_holds_along_only(agent):

@@ -105,6 +105,7 @@ def test_what_moved_meanwhile_is_seen_by_the_next_look(
     )
     agent.sync()
     operator.allocate(CONSUMER, 'DISK_GB', uuid=POOL)
+    operator.set_aggregates(uuid=TWO)  # another agent's, and leaves the pool
     agent.clock.now += 60
     orders = policy.Orders(masked=['CUSTOM_X'])
     agent.tracker._planner._settings = node_planner.Settings(

@@ -167,9 +167,8 @@ def host(cli):
 
 
 def test_a_host_that_was_installed_anew_takes_its_old_uuid_back(host):
-    refused = host.run('sync')
-    assert refused.code == 1
-    assert f'"compute-agent provider adopt {ELSEWHERE}"' in refused.out
+    host.others.set_inventories(ELSEWHERE, {'PCPU': {'total': 2}})
+    assert host.run('sync').code == 1
     own = (host.state_path / 'compute_id').read_text().strip()
     result = host.run('provider', 'adopt', 'cn1', '--yes')
     assert (result.code, result.err) == (0, '')
@@ -181,6 +180,77 @@ def test_a_host_that_was_installed_anew_takes_its_old_uuid_back(host):
     assert there(host) == {'cn1'}
     shown = host.run('state', 'show', '-f', 'json').data
     assert {row['UUID'] for row in shown} == {ELSEWHERE}
+
+
+def contents(cli):
+    return set(cli.others.inventories(ELSEWHERE))
+
+
+@pytest.mark.catches('a reinstalled host asks twice')
+def test_its_adoption_is_the_yes_to_the_first_write(host):
+    host.others.set_inventories(ELSEWHERE, {'PCPU': {'total': 2}})
+    assert host.run('approve', host.run('approve').out.split()[-1]).code == 0
+    assert 'VCPU' in contents(host)
+
+
+@pytest.mark.parametrize(
+    'words', [('approve',), ('approve', '--all'), ('sync', '--yes')]
+)
+def test_it_waits_with_the_others_and_one_answer_is_enough(host, words):
+    host.others.set_inventories(ELSEWHERE, {'PCPU': {'total': 2}})
+    waiting = host.run('sync')
+    assert waiting.code == 1
+    assert f'belongs to provider {ELSEWHERE} in placement' in waiting.out
+    assert '"compute-agent approve" shows what waits' in waiting.out
+    assert 'provider adopt' not in waiting.out
+    listed = host.run('approve').out
+    assert listed.startswith('1 change of 1 node waits for approval:\n')
+    assert f'takes the uuid of cn1 ({ELSEWHERE})' in listed
+    assert waiting.out.endswith(listed)
+    assert host.run('plan').out == listed
+    assert contents(host) == {'PCPU'}
+    digest = listed.split()[-1:] if words == ('approve',) else []
+    done = host.run(*words, *digest)
+    assert done.code == 0, done.err
+    assert f'cn1 ({ELSEWHERE}): done' in done.out
+    assert there(host) == {'cn1'}
+    assert 'VCPU' in contents(host)
+    assert 'PCPU' not in contents(host)
+    assert (host.state_path / 'compute_id').read_text().strip() == ELSEWHERE
+    assert host.run('sync').out.endswith('done, nothing to do\n')
+    shown = host.run('state', 'show', '-f', 'json').data
+    assert {row['UUID'] for row in shown} == {ELSEWHERE}
+
+
+def test_a_daemon_takes_it_back_in_the_cycle_of_the_approval(host, daemon):
+    host.configure(compute_driver='libvirt', update_resources_interval=3600)
+    one = daemon(host.config)
+    one.wait_for('cycle: 0 done, 1 waiting')
+    listed = host.run('approve').out
+    assert listed in host.run('status').out
+    done = host.run('approve', listed.split()[-1])
+    assert (done.code, done.err) == (0, '')
+    assert f'cn1 ({ELSEWHERE}): done' in done.out
+    assert 'as approved by' in one.said
+    assert '1 node: 1 done' in host.run('status').out
+
+
+def test_the_option_for_first_writes_gives_no_host_another_uuid(host):
+    """Two hosts of one name would take each other's provider."""
+    agent = {'adopt_existing_roots': 'true'}
+    host.configure(compute_driver='libvirt', agent=agent)
+    host.others.set_inventories(ELSEWHERE, {'PCPU': {'total': 2}})
+    assert host.run('sync').code == 1
+    assert contents(host) == {'PCPU'}
+
+
+def test_an_approval_is_of_that_provider_only(host):
+    digest = host.run('approve').out.split()[-1]
+    host.placement(f'/resource_providers/{ELSEWHERE}', 'DELETE')
+    host.others.create(NIC, 'cn1')
+    refused = host.run('approve', digest)
+    assert refused.code == 1
+    assert 'nothing was approved' in refused.line
 
 
 @pytest.mark.long_except(every=2)

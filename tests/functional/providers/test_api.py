@@ -7,6 +7,7 @@ from agents import NAME, NODE, meddle
 from compute_agent import errors as agent_errors
 from compute_agent.tree import inventory
 from report_client import errors
+from report_client.api.content_kinds import AGGREGATES
 
 CHILD = '33333333-3333-4333-8333-333333333333'
 OTHER = '44444444-4444-4444-8444-444444444444'
@@ -254,14 +255,14 @@ def test_what_stood_against_it_may_be_gone(
 
 def test_aggregates_are_added_to_those_there(providers, one, operator):
     operator.set_aggregates(AGG1)
-    done = providers.add_aggregates(one, [AGG2.upper(), AGG1])
+    done = providers.add(one, AGGREGATES, [AGG2.upper(), AGG1])
     assert done.added == {AGG2}
     assert providers.aggregates(one) == {AGG1, AGG2} == operator.aggregates()
 
 
 def test_aggregates_are_removed_from_those_there(providers, one, operator):
     operator.set_aggregates(AGG1, AGG2)
-    done = providers.remove_aggregates(one, [AGG2])
+    done = providers.remove(one, AGGREGATES, [AGG2])
     assert done.removed == {AGG2}
     assert operator.aggregates() == {AGG1}
 
@@ -270,20 +271,20 @@ def test_aggregates_that_are_so_already_are_not_written(
     placement, providers, one, operator
 ):
     operator.set_aggregates(AGG1)
-    providers.add_aggregates(one, [AGG1])
-    providers.remove_aggregates(one, [AGG2])
+    providers.add(one, AGGREGATES, [AGG1])
+    providers.remove(one, AGGREGATES, [AGG2])
     assert placement.writes == []
 
 
 def test_no_change_of_aggregates_is_lost(placement, providers, one, operator):
     meddle(placement, lambda: operator.set_aggregates(AGG2))
-    providers.add_aggregates(one, [AGG1])
+    providers.add(one, AGGREGATES, [AGG1])
     assert operator.aggregates() == {AGG1, AGG2}
 
 
 def test_an_aggregate_is_a_uuid(placement, providers, one):
     with pytest.raises(agent_errors.InvalidName, match="'rack' is not a uuid"):
-        providers.add_aggregates(one, ['rack'])
+        providers.add(one, AGGREGATES, ['rack'])
     assert placement.requests == []
 
 
@@ -354,9 +355,7 @@ def test_a_value_out_of_range_is_refused(
 def test_classes_that_are_not_there_are_named(providers, one, operator):
     with pytest.raises(errors.DoesNotExist) as raised:
         providers.set_inventory(one, {'CUSTOM_X': {'total': 1}})
-    assert str(raised.value) == (
-        'placement knows no resource class CUSTOM_X; --create creates it'
-    )
+    assert str(raised.value) == ('placement knows no resource class CUSTOM_X')
     with pytest.raises(
         errors.DoesNotExist, match='no resource class CUSTOM_X, CU'
     ):
@@ -405,8 +404,7 @@ def test_of_several_classes_those_are_named_that_stand_in_the_way(
     with pytest.raises(errors.DoesNotExist) as raised:
         providers.set_inventory(one, records)
     assert str(raised.value) == (
-        'placement knows no resource class CUSTOM_X, VCPUS; --create creates '
-        'CUSTOM_X'
+        'placement knows no resource class CUSTOM_X, VCPUS'
     )
     with pytest.raises(errors.DoesNotExist) as raised:
         providers.set_inventory(one, records, create=True)
@@ -421,7 +419,7 @@ def test_of_several_classes_those_are_named_that_stand_in_the_way(
         lambda api, one: api.add_traits(one, 'COMPUTE_NODE'),
         lambda api, one: api.remove_traits(one, 'COMPUTE_NODE'),
         lambda api, one: api.set_traits(one, 'COMPUTE_NODE'),
-        lambda api, one: api.add_aggregates(one, AGG1),
+        lambda api, one: api.add(one, AGGREGATES, AGG1),
     ],
 )
 def test_a_bare_string_is_no_collection(placement, providers, one, act):

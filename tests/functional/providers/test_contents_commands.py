@@ -129,7 +129,8 @@ def test_inventories_are_listed_with_their_use(known):
     assert result.code == 0
     now = generation(known)
     assert result.line == f'compute-agent: cn1 ({NODE}) has generation {now}'
-    memory, cpus = result.data
+    assert result.data['resource_provider_generation'] == now
+    memory, cpus = result.data['inventories']
     assert memory['Resource class'] == 'MEMORY_MB'
     assert (memory['Reserved'], memory['Used']) == (48, 0)
     assert cpus == {
@@ -141,6 +142,38 @@ def test_inventories_are_listed_with_their_use(known):
         'Step size': 1,
         'Allocation ratio': 4.0,
         'Used': 2,
+    }
+
+
+@pytest.mark.parametrize('form', ['json', 'yaml'])
+@pytest.mark.parametrize('names', [['HW_CPU_X86_AVX2', 'CUSTOM_GOLD'], []])
+def test_traits_are_printed_with_the_generation_for_the_next_change(
+    known, form, names
+):
+    """As the seed has the body of GET; it serves for --generation at once."""
+    known.run('provider', 'trait', 'clear', 'cn1')
+    if names:
+        known.run('provider', 'trait', 'set', 'cn1', '--create', *names)
+    shown = known.run('provider', 'trait', 'list', 'cn1', '-f', form)
+    found = yaml.safe_load(shown.out)
+    now = generation(known)
+    assert found == {
+        'traits': sorted(names),
+        'resource_provider_generation': now,
+    }
+    done = known.run(
+        *('provider', 'trait', 'add', 'cn1', 'HW_CPU_X86_SSE'),
+        f'--generation={now}',
+    )
+    assert done.code == 0, done.err
+
+
+def test_aggregates_are_printed_with_the_generation(known):
+    known.run('provider', 'aggregate', 'add', 'cn1', AGG)
+    shown = known.run('provider', 'aggregate', 'list', 'cn1', '-f', 'json')
+    assert shown.data == {
+        'aggregates': [AGG],
+        'resource_provider_generation': generation(known),
     }
 
 

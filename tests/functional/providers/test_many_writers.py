@@ -25,7 +25,7 @@ WRITER = """
 import sys
 import requests
 from compute_agent.cmd.app import main
-from compute_agent.cmd.wiring import agent
+from compute_agent.cmd.wiring import opening
 
 config, number = sys.argv[1:]
 send = requests.adapters.HTTPAdapter.send

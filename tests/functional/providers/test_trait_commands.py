@@ -53,6 +53,9 @@ def test_every_trait_is_listed(known):
         (['--name-in', 'CUSTOM_OLD', '--name-in', ' CUSTOM_GOLD '],
          ['CUSTOM_GOLD', 'CUSTOM_OLD']),
         (['--associated', 'yes'], ['CUSTOM_GOLD']),
+        (['--associated', 'True'], ['CUSTOM_GOLD']),
+        (['--associated', 'false', '--starts-with', 'CUSTOM'],
+         ['CUSTOM_OLD', 'CUSTOM_SPARE']),
         (['--associated', 'no', '--starts-with', 'CUSTOM'],
          ['CUSTOM_OLD', 'CUSTOM_SPARE']),
         (['--starts-with', 'CUSTOM', '--name-in', 'CUSTOM_OLD,COMPUTE_NODE'],
@@ -177,6 +180,7 @@ def test_what_is_added_and_what_was_there_are_told_apart(known):
         ('HW_CPU_X86_AVX22', 'did you mean HW_CPU_X86_AVX2?'),
         ('custom_gold', 'did you mean CUSTOM_GOLD?'),
         ('GOLD', 'custom traits begin with CUSTOM_'),
+        ('HW_NEW', "and standard ones come with placement's os-traits"),
     ],
 )
 def test_of_several_names_one_that_is_none_stops_all(known, verb, name, said):

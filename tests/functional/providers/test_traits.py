@@ -181,7 +181,7 @@ def test_a_404_of_something_else_is_no_trait_that_does_not_exist(
     placement, traits, body
 ):
     placement.fault('GET /traits/*', (404, body))
-    with pytest.raises(errors.Unreachable, match='there is no placement at'):
+    with pytest.raises(errors.Unreachable, match=r'is no placement \(HTTP'):
         traits.exists('CUSTOM_TRAIT_2')
 
 

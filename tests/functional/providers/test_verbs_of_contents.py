@@ -55,16 +55,17 @@ def line(kind, change):
 
 
 @pytest.mark.parametrize('word', ['cn1', NODE])
-@pytest.mark.parametrize(
-    ('kind', 'column'), [('trait', 'Name'), ('aggregate', 'UUID')]
-)
-def test_the_names_of_a_provider_are_listed(run, kind, column, word):
+@of_names
+def test_the_names_of_a_provider_are_listed(run, kind, word):
     result = run(kind, 'list', word, '-f', 'json')
     assert result.code == 0
     assert result.line == (
         f'compute-agent: cn1 ({NODE}) has generation {GENERATION}'
     )
-    assert result.data == [{column: name} for name in HAS[kind]]
+    assert result.data == {
+        PATHS[kind]: list(HAS[kind]),
+        'resource_provider_generation': GENERATION,
+    }
 
 
 @of_names

@@ -7,6 +7,7 @@ It is the project's own error, in one line, before any request.
 import pytest
 
 from compute_agent import errors
+from report_client.api.content_kinds import AGGREGATES
 from report_client.api.resource_classes import ResourceClasses
 from report_client.api.traits import Traits
 from report_client.api.values import trait_query
@@ -21,8 +22,8 @@ OF_COLLECTIONS = {
     'add_traits': lambda api, given: api.add_traits(ONE, given),
     'remove_traits': lambda api, given: api.remove_traits(ONE, given),
     'set_traits': lambda api, given: api.set_traits(ONE, given),
-    'add_aggregates': lambda api, given: api.add_aggregates(ONE, given),
-    'remove_aggregates': lambda api, given: api.remove_aggregates(ONE, given),
+    'add_aggregates': lambda api, given: api.add(ONE, AGGREGATES, given),
+    'remove_aggregates': lambda api, given: api.remove(ONE, AGGREGATES, given),
     'check_traits': lambda api, given: Traits(api._service).check(given),
     'check_classes': lambda api, given: ResourceClasses(api._service).check(
         given
@@ -35,7 +36,7 @@ OF_A_PROVIDER = {
     'aggregates': lambda api, one: api.aggregates(one),
     'add_traits': lambda api, one: api.add_traits(one, ['COMPUTE_NODE']),
     'clear_traits': lambda api, one: api.clear_traits(one),
-    'add_aggregates': lambda api, one: api.add_aggregates(one, [UUID]),
+    'add_aggregates': lambda api, one: api.add(one, AGGREGATES, [UUID]),
     'set_inventory': lambda api, one: api.set_inventory(
         one, {'VCPU': {'total': 8}}
     ),

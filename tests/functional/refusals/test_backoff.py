@@ -5,6 +5,7 @@ import itertools
 
 import pytest
 from agents import NODE, Driver
+from call_counts import calls
 
 from compute_agent.cycle import resource_tracker
 from compute_agent.cycle.resource_tracker import Control
@@ -277,3 +278,26 @@ def test_a_node_that_stands_still_is_not_written_by_a_broken_cycle(
     before = operator.generation(NODE)
     agent.done()
     assert operator.generation(NODE) == before
+
+
+def test_refused_children_cost_no_more_each_the_more_there_are(
+    placement, agent, world
+):
+    """Neither the refusals, nor the cycles in which they wait."""
+    placement.fault('POST /resource_providers', REFUSED, times=None)
+
+    def cost(count):
+        def describe(tree, node):
+            world.describe(tree, node)
+            for number in range(count):
+                child = f'{count}-{number}'
+                tree.new_child(child, node)
+                tree.update_inventory(child, {'VGPU': {'total': 4}})
+                tree.update_traits(child, {'HW_CPU_X86_AVX'})
+
+        agent.driver.describe = describe
+        return [calls(agent.cycle) for _ in range(2)]
+
+    cost(10)
+    for few, many in zip(cost(30), cost(120), strict=True):
+        assert many < 5 * few

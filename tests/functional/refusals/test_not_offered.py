@@ -5,11 +5,14 @@ import pytest
 from agents import NAME, NODE
 
 from compute_agent.cycle import resource_tracker
+from compute_agent.cycle.resource_tracker import Control
+from compute_agent.limits import backoff
 from compute_agent.tree import provider_tree
 
 Status = resource_tracker.Status
 CHILD = provider_tree.derived_uuid(NODE, f'{NAME}-child')
 THEIRS = 'eeeeeeee-eeee-4eee-8eee-eeeeeeeeeeee'
+REFUSED = (400, {'errors': [{'status': 400, 'detail': 'not today'}]})
 CONSUMER = '99999999-9999-4999-8999-999999999999'
 
 
@@ -85,6 +88,28 @@ def test_it_is_offered_again_when_the_driver_has_it_again(
     driver.child = True
     agent.done()
     assert CHILD in offered(placement)
+
+
+def test_its_line_says_reserved_only_once_placement_has_it_so(
+    placement, agent_factory, agent, operator, driver, clock
+):
+    operator.create(THEIRS, 'theirs', CHILD)
+    driver.child = False
+    agent = agent_factory(
+        driver,
+        state=agent.state,
+        control=Control(back_off=backoff.Backoff(clock)),
+    )
+    placement.fault(f'PUT *{CHILD}/inventories', REFUSED)
+    for _ in range(2):  # it is refused, then it waits
+        reason = agent.cycle().reason
+        assert 'its inventory is to be reserved, so that' in reason
+        assert 'inventory is reserved' not in reason
+        assert CHILD in offered(placement)
+    clock.now += 3600
+    agent.cycle()
+    assert offered(placement) == []
+    assert 'its inventory is reserved, so that' in agent.cycle().reason
 
 
 @pytest.mark.catches('a provider that cannot be deleted is still offered')

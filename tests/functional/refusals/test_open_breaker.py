@@ -66,7 +66,9 @@ def agent(placement, operator, agent_factory, world):
     """An agent of nodes that are there; what comes next is to be written."""
     operator.create(FIRST, NODES[FIRST])
     operator.create(CHILD, 'child', FIRST)
-    made = agent_factory(Driver(world.describe, nodes=NODES), workers=2)
+    made = agent_factory(
+        Driver(world.describe, nodes=NODES), workers=2, max_removed_percent=100
+    )
     made.done()
     world.traits.append(AVX2)
     placement.clear()

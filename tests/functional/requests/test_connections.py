@@ -10,6 +10,7 @@ import pytest
 
 from compute_agent.cmd.app import configuration, main
 from compute_agent.cmd.wiring import placement
+from compute_agent.dev import proof
 from report_client import errors
 
 ROUNDS = 3
@@ -20,10 +21,13 @@ class Meeting(http.server.ThreadingHTTPServer):
     """A server that answers once as many ask at the same time.
 
     :ivar came_from: the addresses of the connections there were
+    :ivar secret: by which the embedded placement is recognized
     """
 
     daemon_threads = True
     request_queue_size = 64
+
+    secret = ''
 
     def __init__(self, people: int) -> None:
         self.came_from = set()
@@ -38,12 +42,25 @@ class Answer(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.came_from.add(self.client_address)
+        if self.path != '/resource_providers':
+            self._prove()
+            return
         try:
             self.server.barrier.wait(WAIT)
         except threading.BrokenBarrierError:
             self.close_connection = True
             return
-        body = b'{"resource_providers": []}'
+        self._answer(b'{"resource_providers": []}')
+
+    def _prove(self) -> None:
+        """Answer a challenge as the embedded placement does."""
+        proving = proof.ProvingApplication(
+            None, self.server.secret, self.server.server_port
+        )
+        answer = proving({'PATH_INFO': self.path}, lambda *_args: None)
+        self._answer(b''.join(answer))
+
+    def _answer(self, body: bytes) -> None:
         self.send_response(200)
         self.send_header('OpenStack-API-Version', 'placement 1.39')
         self.send_header('Content-Length', str(len(body)))
@@ -79,8 +96,16 @@ def embedded(port):
     return ('embedded = true', f'embedded_port = {port}')
 
 
+def prepare(tmp_path, server):
+    """Give a server what the embedded placement of this directory has."""
+    database = tmp_path / 'placement.sqlite'
+    server.secret = proof.make_secret(proof.secret_file(database))
+
+
 def configured(tmp_path, options, workers):
     lines = [
+        '[DEFAULT]',
+        f'state_path = {tmp_path}',
         '[compute]',
         f'update_resources_max_workers = {workers}',
         '[placement]',
@@ -101,6 +126,7 @@ def test_as_many_connections_are_made_as_there_are_workers(
     tmp_path, caplog, how, workers
 ):
     with meeting(workers) as server:
+        prepare(tmp_path, server)
         conf = configured(tmp_path, how(server.server_port), workers)
         service = placement.placement_service(conf)
         with concurrent.futures.ThreadPoolExecutor(workers) as pool:

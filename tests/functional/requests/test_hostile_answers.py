@@ -225,7 +225,7 @@ def test_nothing_is_removed_because_of_it(
         tree.update_inventory(node, {'VCPU': {'total': 8}})
         tree.update_traits(node, ['HW_CPU_X86_AVX', 'CUSTOM_A'])
 
-    agent = agent_factory(describe, max_deletions=None)
+    agent = agent_factory(describe, max_removed_percent=None)
     agent.done()
     before = operator.holdings()
     agent.driver.describe = lambda tree, node: tree.update_inventory(node, {})

@@ -5,7 +5,10 @@ import base64
 import contextlib
 import itertools
 import logging
+import signal
+import socket
 import sqlite3
+import string
 
 import pytest
 import requests
@@ -23,6 +26,14 @@ from compute_agent.transport import url_credentials
 SECRET = 's3cret-of@the'  # its @ is written as it is, too
 BASIC = base64.b64encode(f'user:{SECRET}'.encode()).decode()
 DEAD = 'http://127.0.0.1:9'  # nothing listens there
+# They have to be written as %2F, for example, in a URL.
+REFUSED = set('/?#') | set(string.whitespace)
+TAKEN = sorted(set(string.printable) - REFUSED)
+# Around each character of a user name and of a password.
+USER, PASSWORD = (
+    f's3cret{"s3cret".join(c for c in TAKEN if c not in without)}s3cret'
+    for without in (':', '')
+)
 
 
 def with_secret(url, secret=SECRET):
@@ -55,6 +66,49 @@ def stored(cli):
     return b'\n'.join(file.read_bytes() for file in files)
 
 
+def test_a_daemon_shows_no_printable_character_of_it(cli, daemon, tmp_path):
+    """Any local user may read what /healthz says."""
+    cli.stop_placement()
+    url = cli.url.replace('//', f'//{USER}:{PASSWORD}@').replace('$', '$$')
+    health = tmp_path / 'health.sock'
+    cli.configure(
+        {'endpoint': url},
+        {'metrics_bind': f'unix:{health}'},
+        update_resources_interval=3600,
+    )
+    one = daemon(cli.config, '--debug')
+    one.wait_for('retrying until it is mended')
+    one.process.send_signal(signal.SIGUSR2)
+    report = cli.state_path / 'report.txt'
+    one.wait_for('the report is in')
+    told = [
+        one.said,
+        report.read_text(),
+        asked(health, '/healthz'),
+        *(
+            cli.run(*words).out
+            for words in (['status'], ['state', 'show'], ['history'])
+        ),
+        stored(cli).decode(errors='replace'),
+    ]
+    assert one.end() == 0
+    address = cli.url.removeprefix('http://')
+    shown = [address in text for text in told]
+    assert shown == [True, True, True, True, False, True, True]
+    for text in told:
+        assert 's3cret' not in text
+
+
+def asked(path, what):
+    """Return the body of an answer at a unix socket."""
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as opened:
+        opened.settimeout(60)
+        opened.connect(str(path))
+        opened.sendall(f'GET {what} HTTP/1.0\r\n\r\n'.encode())
+        with opened.makefile() as answer:
+            return answer.read()
+
+
 @pytest.mark.parametrize('debug', [[], ['--debug']])
 @pytest.mark.parametrize(
     'words', [['sync'], ['plan'], ['tree', 'show'], ['trait', 'list']]
@@ -77,6 +131,8 @@ def test_a_command_that_succeeds_shows_no_password(
         with_secret('http://127.0.0.1:9', 's3cret/of'),
         with_secret('http://127.0.0.1:9', 's3cret#of'),
         with_secret('http://127.0.0.1:9', '12/s3cret'),
+        with_secret('http://127.0.0.1:9', 's3cret of'),
+        with_secret('http://127.0.0.1:9', 'of\ts3cret'),
         with_secret('http://127.0.0.1:port'),
         with_secret('//127.0.0.1'),
         f'user:{SECRET}@127.0.0.1',
@@ -87,9 +143,10 @@ def test_a_command_that_fails_shows_no_password(
     cli, logged, option, url, debug
 ):
     cli.configure({option: url})
-    result = cli.run(*debug, 'sync')
-    assert result.code == 1
-    check(result.out, result.err)
+    for words in (['sync'], ['status'], ['doctor'], ['state', 'show']):
+        result = cli.run(*debug, *words)
+        assert result.code == 1 or words == ['state', 'show'], result
+        check(result.out, result.err)
     assert b's3cret' not in stored(cli)
 
 
@@ -138,6 +195,33 @@ def test_the_password_is_sent_as_a_header(tmp_path, logged):
     for request in server.received:
         assert request.headers['authorization'] == f'Basic {BASIC}'
         assert request.headers['x-auth-token'] == 'TOKEN-0'
+
+
+def test_each_printable_character_is_sent_and_not_shown(tmp_path, logged):
+    with scripted(lambda _: answer(body={'resource_providers': []})) as server:
+        for user, password in (
+            *((f's3cret{c}', 'x') for c in TAKEN if c != ':'),
+            *(('x', f's3cret{c}s3cret') for c in TAKEN),
+        ):
+            url = server.url.replace('//', f'//{user}:{password}@')
+            options = by_token(url.replace('$', '$$'))
+            service = to_placement(tmp_path, options)
+            service.get('/resource_providers')
+            assert service.where == f'placement at {server.url}'
+            sent = server.received[-1].headers['authorization']
+            assert base64.b64decode(sent.removeprefix('Basic ')).decode() == (
+                f'{user}:{password}'
+            )
+
+
+@pytest.mark.parametrize('c', sorted(REFUSED - {'/'}))
+@pytest.mark.parametrize(
+    'shape', ['http://s3cret{}s3cret:x@h:80', 'http://x:s3cret{}s3cret@h:80']
+)
+def test_what_a_url_cannot_have_is_refused_and_not_shown(shape, c):
+    with pytest.raises(errors.ConfigError, match='write / as %2F') as raised:
+        url_credentials.check('[placement] endpoint', shape.format(c))
+    check(raised.value, error_text.address(shape.format(c)))
 
 
 def test_the_password_goes_to_its_own_host_only(tmp_path, logged):

@@ -133,7 +133,7 @@ def test_what_is_too_new_for_it_is_not_asked(placement, service, newest):
         (500, errors.ServerFault, 'injected by the test'),
         (503, errors.Unreachable, 'HTTP 503'),
         (403, errors.NotAuthorised, 'the role admin or service'),
-        ((404, '<h1>no</h1>'), errors.Unreachable, 'there is no placement'),
+        ((404, '<h1>no</h1>'), errors.Unreachable, 'is no placement'),
         ((302, ''), errors.Unreachable, 'redirected without a Location'),
         ((204, None), errors.MalformedAnswer, 'None is not an object'),
         ((200, '<h1>hi</h1>'), errors.MalformedAnswer, 'answer is not JSON'),

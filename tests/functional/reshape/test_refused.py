@@ -162,8 +162,8 @@ def test_what_keeps_a_class_from_coming_is_said_with_what_cannot_be_moved(
     assert result.status is Status.FAILED
     assert f'1 VCPU of child ({GPU0}), which has none' in result.reason
     assert (
-        f'MEMORY_MB is not removed but reserved, because it is allocated to {LATE}'
-        in (result.reason)
+        f'MEMORY_MB is not removed but to be reserved, because it is '
+        f'allocated to {LATE}' in (result.reason)
     )
     assert 'VCPU is added when these allocations are gone' in result.reason
     assert placement.writes == []

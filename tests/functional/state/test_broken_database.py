@@ -114,7 +114,8 @@ def test_a_file_that_is_removed_under_the_agent_stops_every_write(
     agent.driver.describe = more
     placement.clear()
     for _ in range(2):
-        assert 'removed or replaced' in agent.cycle().reason
+        with pytest.raises(errors.Unavailable, match='removed or replaced'):
+            agent.cycle()
     assert placement.writes == []
 
 

@@ -335,7 +335,7 @@ CREATION = 'POST /resource_providers'
 
 
 @pytest.mark.parametrize('complete', [True, False])
-def test_a_pool_that_another_agent_made_after_the_crash_is_theirs(
+def test_a_pool_that_another_agent_made_after_the_crash_stays_for_them(
     placement, agent_factory, operator, tmp_path, complete
 ):
     """The creation was killed before it left; both derive the same uuid."""
@@ -348,11 +348,12 @@ def test_a_pool_that_another_agent_made_after_the_crash_is_theirs(
     else:
         operator.create(scenarios.SHARED, 'shared')
         operator.add_traits('MISC_SHARES_VIA_AGGREGATE', uuid=scenarios.SHARED)
-    there = operator.holdings()['shared']
+        _user(operator)
     after = agent_factory(POOL, state=left)
     (result,) = after.sync()
     advice = f'compute-agent provider adopt {scenarios.SHARED}'
     assert any(advice in note for note in result.notes)
+    there = operator.holdings()['shared']
     after.driver.describe = _without_pool
     after.sync()
     assert operator.holdings()['shared'] == there
@@ -377,7 +378,7 @@ def test_a_pool_of_our_own_is_still_ours_after_the_crash(
     assert 'shared' not in operator.holdings()
 
 
-def test_a_pool_that_another_creates_at_the_same_moment_is_theirs(
+def test_a_pool_that_another_creates_at_the_same_moment_stays_for_them(
     placement, agent_factory, operator
 ):
     """Placement answers 409, and the other has not written more by then."""
@@ -392,6 +393,7 @@ def test_a_pool_that_another_creates_at_the_same_moment_is_theirs(
     placement.before_request(create)
     agent.driver.describe = POOL
     agent.sync()
+    _user(operator)
     agent.driver.describe = _without_pool
     agent.sync()
     assert 'shared' in operator.holdings()
@@ -402,6 +404,12 @@ def tree_without_children(tree, node):
     for uuid in tree.get_provider_uuids(node)[1:]:
         tree.remove(uuid)
     tree.update_inventory(node, {'MEMORY_MB': {'total': 4096}})
+
+
+def _user(operator):
+    """Let another writer have a node that uses the pool."""
+    operator.create(scenarios.SECOND, scenarios.SECOND_NAME)
+    operator.set_aggregates(AGGREGATE, uuid=scenarios.SECOND)
 
 
 def _pool_of(node):

@@ -7,6 +7,7 @@ import pytest
 import requests
 from agents import NODE, Driver
 
+from compute_agent.cmd import history as command
 from compute_agent.plan.history_entry import OTHERS, Result, What
 from compute_agent.state import state
 from compute_agent.state.history import history
@@ -54,6 +55,24 @@ def marks(entry):
 
 def briefly(entries):
     return [(e.by, e.what, marks(e)) for e in entries]
+
+
+def test_a_lowered_total_does_not_get_the_cause_of_a_class_that_went(
+    agent, clock
+):
+    def describe(tree, node):
+        tree.update_inventory(node, records)
+
+    agent.driver.describe = describe
+    records = {**VCPU, 'PCPU': {'total': 2}}
+    told(agent, clock)
+    records = {'VCPU': {'total': 4}}
+    entries = told(agent, clock)
+    (changed,) = [e for e in entries if e.what is What.INVENTORIES]
+    assert marks(changed) == ['-PCPU', '~VCPU']
+    assert [*command._why(changed)] == [
+        'PCPU: the driver no longer reports it'
+    ]
 
 
 def rows(agent):
@@ -257,6 +276,7 @@ def test_an_approved_removal_names_the_person(agent_factory, clock, tmp_path):
     agent = agent_factory(
         Driver(describing(*(f'CUSTOM_{n}' for n in range(60)))),
         clock=clock,
+        max_removed_percent=0,
         state=tmp_path,
     )
     agent.done()

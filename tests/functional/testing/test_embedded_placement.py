@@ -168,7 +168,9 @@ def test_ten_clients_write_at_once_and_none_gets_a_500(started, caplog):
 def test_the_file_may_have_any_name(make, tmp_path, name):
     with make(database=tmp_path / name):
         pass
-    assert {p.name for p in tmp_path.iterdir()} == {name, f'{name}.lock'}
+    assert {p.name for p in tmp_path.iterdir()} == {
+        f'{name}{end}' for end in ('', '.lock', '.secret')
+    }
     assert (tmp_path / name).stat().st_size
 
 

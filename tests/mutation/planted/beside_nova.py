@@ -4,14 +4,9 @@
 from planted.catalogue import plant
 
 from compute_agent.cycle.node import node_checks
-from compute_agent.identity import nova_compute
-from compute_agent.ownership import takeover
-from compute_agent.ownership.beside_nova import (
-    companion,
-    given_up,
-    nova_traits,
-    reporter,
-)
+from compute_agent.identity import compute_id, nova_compute, nova_root
+from compute_agent.ownership import nova_traits, takeover
+from compute_agent.ownership.beside_nova import companion, given_up, reporter
 from compute_agent.ownership.record import Record
 
 
@@ -42,6 +37,15 @@ def _(_confine_root, _self, _root, _kind):
 )
 def _(_refuse_inventory, _self, _root):
     return
+
+
+@plant(
+    nova_root.host_file, 'a compute_id of the agent itself blocks a companion'
+)
+def _(_host_file, directories):
+    for uuid, (path, *_) in compute_id.existing_files(directories).items():
+        return nova_root.HostFile(uuid=uuid, path=str(path))
+    return nova_root.HostFile()
 
 
 @plant(companion.is_own, "a companion writes to nova's children")

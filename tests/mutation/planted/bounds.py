@@ -5,13 +5,20 @@ import dataclasses
 
 from planted.catalogue import plant
 
-from compute_agent.cycle import resource_tracker
-from compute_agent.cycle.departures import batches, departed_nodes
+from compute_agent.cycle import judging
+from compute_agent.cycle.departures import (
+    batches,
+    departed_nodes,
+    questions,
+)
 from compute_agent.cycle.node import node_cycle, node_planner, setbacks
 from compute_agent.limits import backoff, blast_radius, judgement
+from compute_agent.monitoring import server
+from compute_agent.ownership import held_back
 from compute_agent.plan.diff import diff
 from compute_agent.provider_config import files
 from compute_agent.state import approvals
+from compute_agent.tree import provider
 from report_client.apply import executor
 
 
@@ -24,32 +31,62 @@ def _(without, one, _traits, classes):
 
 
 @plant(
-    blast_radius.lost_classes,
-    'a class that becomes fully reserved does not count as removed',
+    blast_radius.Limits.is_mass,
+    'any number of nodes may lose something at once',
 )
-def _(lost_classes, before, after):
-    return lost_classes(before, after) - after.keys()
-
-
-@plant(judgement._is_sudden, 'any number of providers may be deleted')
-def _(_is_sudden, _providers, _share, _of, _limits):
+def _(_is_mass, _self, _nodes, _of):
     return False
 
 
 @plant(
-    judgement._beyond_budget, 'a cycle deletes any number of departed nodes'
-)
-def _(_beyond_budget, _cases, _budget):
-    return frozenset()
-
-
-@plant(
-    blast_radius.exceeded_classes,
+    blast_radius.Limits.lost_classes,
     'totals may fall as far as they like',
     in_runs=True,
 )
-def _(_exceeded, _changes, _before, _percent):
+def _(_lost_classes, _self, _changes):
     return {}
+
+
+@plant(
+    node_cycle.NodeCycle.hold_back,
+    'a departed node stays on offer until somebody agrees',
+    in_runs=True,
+)
+def _(hold_back, self, verdicts):
+    whole = [dataclasses.replace(one, is_whole=True) for one in verdicts]
+    hold_back(self, whole)
+
+
+@plant(
+    provider.Provider.fully_reserved,
+    'what is held back is not reserved',
+)
+def _(_fully_reserved, self):
+    return self
+
+
+@plant(
+    held_back.out_of_service,
+    'maintenance waits for a yes to the first write',
+)
+def _(_out_of_service, before, _after, _uuids):
+    return before
+
+
+@plant(
+    questions.Questions.ask_due,
+    'only some of the departed nodes are asked about',
+)
+def _(ask_due, self, missing):
+    return ask_due(self, dict(sorted(missing.items())[:1]))
+
+
+@plant(batches.newly_left, "another service's list counts as the driver's")
+def _(newly_left, *args):
+    return {
+        uuid: dataclasses.replace(node, left_of=abs(node.left_of))
+        for uuid, node in newly_left(*args).items()
+    }
 
 
 @plant(batches.newly_left, 'a mass of departures is forgotten')
@@ -86,17 +123,30 @@ def _(_gone, _self, _nodes):
     return []
 
 
+@plant(judging.Judge._judgement, 'shares are of the chosen nodes only')
+def _(_judgement, self, judged, nodes, *more):
+    fewer = dataclasses.replace(nodes, listed=len(nodes.cycles))
+    return _judgement(self, judged, fewer, *more)
+
+
+@plant(judgement.Held.without, 'an approval is of a whole set only')
+def _(without, self, approved):
+    is_whole = all(each <= approved for each in self.subjects.values())
+    return without(self, approved) if is_whole else self
+
+
 @plant(
-    resource_tracker.ResourceTracker._others,
-    'shares are of the chosen nodes only',
+    held_back._with_held,
+    'a class that replaces a held one is offered beside it',
 )
-def _(_others, _self, _listed, _chosen):
+def _(with_held, old, wanted, held, classes, *, is_replaced):
+    one_at_home = is_replaced and old is not None and bool(old.inventories)
+    return with_held(old, wanted, held, classes, is_replaced=one_at_home)
+
+
+@plant(approvals.Masses.all, 'the rest of a mass goes without a yes')
+def _(_all, _self):
     return {}
-
-
-@plant(judgement._without, 'an approval is of a whole set only')
-def _(_without, case, _approved):
-    return case
 
 
 @plant(approvals.Approvals.drop, 'an approval is never used up')
@@ -164,3 +214,13 @@ def _(end, self, status, reason, *, outage=None):
 def _(reload, self):
     self._entries = None
     reload(self)
+
+
+@plant(
+    server.MonitoringServer.verify_request,
+    'the first clients keep later ones out',
+)
+def _(verify_request, self, request, client_address):
+    return len(self._deadlines) < server.MOST and verify_request(
+        self, request, client_address
+    )

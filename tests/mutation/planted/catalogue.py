@@ -6,7 +6,7 @@ part of the product: it receives the original first, then what the part itself
 would receive. ``stand_in`` decorates a subclass that stands in for its class;
 ``together`` enters a defect of several parts. With ``in_runs=True`` the random
 runs of ``tests/stateful`` must find the defect by themselves: this agent once
-had it.
+had it. With ``in_fleets=True`` those of its fleets must.
 """
 
 import variants

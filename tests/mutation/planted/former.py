@@ -8,9 +8,10 @@ all of them have ``in_runs=True``.
 import variants
 from planted.catalogue import plant, together
 
+from compute_agent.cycle import resource_tracker
 from compute_agent.cycle.departures import departed_cycles, departed_nodes
 from compute_agent.cycle.node import node_cycle, node_planner
-from compute_agent.limits import contention, item_history, judgement
+from compute_agent.limits import contention, item_history
 from compute_agent.ownership import claims
 from compute_agent.plan import intents
 from compute_agent.state import earlier_contents
@@ -58,16 +59,16 @@ together(
 
 
 @plant(
-    judgement._beyond_budget,
-    'a cycle above its limit removes nothing at all',
+    resource_tracker.ResourceTracker.leave,
+    'a leave remembers what others undid of what it deletes',
     in_runs=True,
 )
-def _(_beyond_budget, cases, budget):
-    every = list(cases)
-    deleted = frozenset().union(*(c.removals.deleted for c in every))
-    if len(deleted) <= budget:
-        return frozenset()
-    return frozenset(case.node_uuid for case in every)
+def _(leave, self, nodes, *, writing):
+    self._learn = lambda _results, *, full: None
+    try:
+        return leave(self, nodes, writing=writing)
+    finally:
+        del self._learn
 
 
 @plant(
@@ -82,7 +83,6 @@ def _(_is_recent, _self, reading):
 @plant(
     earlier_contents.is_lone_root,
     'a pool that another agent made again counts as restored',
-    in_runs=True,
 )
 def _(_is_lone_root, _db, _seen):
     return False
@@ -101,8 +101,8 @@ def _begin_without_outage(self):
     _begin(self)
 
 
-def _note_outage(self, status, reason, *, outage=False):
-    self._context.planner.met_outage |= outage
+def _note_outage(self, status, reason, *, outage=None):
+    self._context.planner.met_outage |= outage is not None
     _end(self, status, reason, outage=outage)
 
 

@@ -1,21 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a tree, an operator's file and Ironic let in."""
+"""What a driver, a tree, an operator's file and Ironic let in."""
 
 import logging
 
 from planted.catalogue import plant, together
 from variants import Constant
 
-from compute_agent import errors
+from compute_agent import errors, file_trust
+from compute_agent.cycle.describing import describe as describing
 from compute_agent.provider_config import files
 from compute_agent.provider_config.entries import merge
 from compute_agent.tree import assertion, hierarchy
+from compute_agent.virt import failures
+from drivers.host.facts import fact
 from drivers.ironic.nodes import describe, instance_info, node, staging
+from drivers.libvirt.capabilities import compute_findings
 
 LOG = logging.getLogger('compute_agent.variant')
 HEAVY = ('properties', 'extra', 'driver_info', 'driver_internal_info')
 
+# --- a driver -----------------------------------------------------------------
+
+
+@plant(failures.caught, 'a cancelled task of a driver ends the cycle')
+def _(_caught):
+    return (Exception, SystemExit)
+
+
+@plant(file_trust.distrust, 'anybody may write the files that are read')
+def _(_distrust, _found, _path):
+    return ''
+
+
+@plant(file_trust._is_read_only, 'each mount counts as read-only')
+def _(_is_read_only, _path):
+    return True
+
+
+@plant(fact._excess, 'a value of any size reaches the library of the rules')
+def _(_excess, _value):
+    return ''
+
+
 # --- a tree -------------------------------------------------------------------
+
+
+@plant(describing._said_of, 'the text of a NotImplementedError is lost')
+def _(_said_of, _exc):
+    return ''
 
 
 @plant(hierarchy.Hierarchy.insert, 'a name may be there twice')
@@ -119,6 +151,13 @@ def _(_reserve, tree, one, _there, _problem):
     tree.keep_inventory(one.uuid)
 
 
+@plant(
+    staging._check_kept, 'others may have requested traits that the node lacks'
+)
+def _(_check_kept, _target, _kept):
+    return None
+
+
 @plant(staging.stage, 'a node is told traits that only placement has')
 def _(_stage, target, wanted, instance_uuid=None, elsewhere=None):
     del instance_uuid, elsewhere
@@ -133,3 +172,18 @@ def _(_stage, target, wanted, instance_uuid=None, elsewhere=None):
         target, wanted, tuple(wanted.required), changed=True
     )
     return staging.Change(patch=patch, staging=report)
+
+
+# --- libvirt ------------------------------------------------------------------
+
+
+@plant(
+    compute_findings._by_options_alone,
+    'a host without libvirt can do what nova can',
+)
+def _(_by_options_alone, known):
+    return (
+        *compute_findings._constants(),
+        *compute_findings._image_types(known.options),
+        *compute_findings._by_options(known),
+    )

@@ -7,6 +7,7 @@ import uuid as uuidlib
 from planted.catalogue import plant
 
 from compute_agent.state import journal, snapshot, undos
+from compute_agent.state.database import database, write_count
 from compute_agent.tree import provider_tree
 from report_client.apply import executor
 
@@ -62,3 +63,13 @@ def _(save_known_names, self, known):
 )
 def _(_derived_uuid, _parent_uuid, _name):
     return str(uuidlib.uuid4())
+
+
+@plant(write_count.forget_if_older, 'an old state database is believed')
+def _(_forget, _db, _writes):
+    return False
+
+
+@plant(database.Database.check_files, 'a removed log is not noticed')
+def _(_check, _self):
+    return None

@@ -12,7 +12,7 @@ import recorded_libvirt
 from planted.catalogue import plant
 
 from compute_agent import errors
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 from drivers.libvirt.capabilities import (
     compute_findings,
     facts,

@@ -5,17 +5,23 @@ import dataclasses
 
 from planted.catalogue import plant
 
-from compute_agent.cycle.planning import node_plan
+from compute_agent import scheduler_report_client
+from compute_agent.cycle.node import node_checks, node_planner, node_result
+from compute_agent.cycle.planning import decide, node_plan
+from compute_agent.fleet import mark
 from compute_agent.identity import identity
 from compute_agent.ownership import (
     claims,
     policy,
+    pools,
     several_drivers,
     taken_away,
+    takeover,
     undeletable,
 )
 from compute_agent.plan import intents
-from compute_agent.state import records
+from compute_agent.state import nodes, records
+from compute_agent.state.values import node_record
 from compute_agent.tree import assertion, inventory, names
 
 
@@ -27,8 +33,58 @@ def _(decide, inputs, rules):
 
 
 @plant(undeletable.not_ours, 'providers that others created are deleted')
-def _(not_ours, before, removed, _created):
-    return not_ours(before, removed, removed)
+def _(not_ours, before, removed, _created, shared=()):
+    return not_ours(before, removed, removed, shared)
+
+
+@plant(
+    pools.Pools._is_free,
+    'a pool is taken away although others may use it',
+)
+def _(_is_free, _self, _uuid):
+    return True
+
+
+@plant(pools.Pools.ours, 'names that another agent added stay on a pool')
+def _(_ours, self, key):
+    return self._record.ours.get(key, frozenset())
+
+
+@plant(
+    pools.Pools.taken,
+    'a claimed name whose removal fails stays on its pool for good',
+)
+def _(_taken, _self):
+    return {}
+
+
+@plant(
+    node_plan.NodePlan.taken_now,
+    'a first write to a pool that waits is allowed one cycle later',
+)
+def _(_taken_now, self):
+    return self.taken
+
+
+@plant(
+    pools.Pools._is_ours,
+    'a pool of which one trait is claimed is deleted whole',
+)
+def _(_is_ours, self, uuid):
+    return self._is_claimed(uuid) or _is_ours(self, uuid)
+
+
+@plant(nodes.Nodes.elsewhere, 'a node that moved counts as the own one')
+def _(_elsewhere, _self, _listed):
+    return set()
+
+
+@plant(
+    takeover._is_described,
+    'a pool that the agent found as described waits for a yes',
+)
+def _(_is_described, _record, _uuid):
+    return False
 
 
 @plant(
@@ -114,6 +170,28 @@ def _(_waiting, _self):
 
 
 @plant(
+    node_result._first_writes, 'the yes to a first write leaves out its losses'
+)
+def _(first_writes, result):
+    for change in first_writes(result):
+        yield dataclasses.replace(change, includes=frozenset())
+
+
+@plant(node_planner.NodePlanner.adopt, 'a reinstalled host asks twice')
+def _(_adopt, self, adopted):
+    self._settings.host.take(adopted)
+
+
+@plant(
+    takeover._creator, 'OWNER_NOVA alone tells that nova-compute created it'
+)
+def _(creator, before, one, lost):
+    found, sign = creator(before, one, lost)
+    is_either = found is takeover.Creator.EITHER
+    return takeover.Creator.NOVA if is_either else found, sign
+
+
+@plant(
     identity._maybe_cloned, 'a cloned host is advised to rename the provider'
 )
 def _(_maybe_cloned, node, root, _agreed, _file):
@@ -166,3 +244,82 @@ def _(record, self, *which):
 def _(_complete, _self, _rc, record, held):
     known = held.to_record() if held is not None else {}
     return inventory.Inventory.from_record({**known, **record})
+
+
+@plant(
+    scheduler_report_client.EditedTree._check_seen,
+    'a whole set removes what its editor has not seen',
+)
+def _(_check_seen, _self, _tree, _done):
+    return None
+
+
+@plant(
+    node_record.within,
+    'an import claims the root of another host',
+)
+def _(_within, handed, _tree):
+    return handed
+
+
+@plant(
+    node_checks.Rivals._rivals,
+    'two agents of one share divide its new nodes by chance',
+)
+def _(_rivals, _self):
+    return set()
+
+
+@plant(
+    mark.others,
+    'an agent writes to the nodes that another one has marked',
+)
+def _(_others, _traits, _own):
+    return []
+
+
+@plant(
+    node_plan.NodePlan._begins,
+    'the option for first writes takes nodes from another agent',
+)
+def _(_begins, self, one):
+    return one.is_agreed or self.takes_over
+
+
+@plant(
+    takeover._marked,
+    'what was taken over from another agent stays when its node goes',
+)
+def _(_marked, root, marks, own, before, record):
+    made = _marked(root, marks, own, before, record)
+    return dataclasses.replace(made, adopted=frozenset())
+
+
+@plant(
+    node_planner.NodePlanner.plan_leaving,
+    'a leave deletes a root that has another name',
+)
+def _(_plan_leaving, self, node, seen, contended, held=frozenset()):
+    return self._plan_leaving(node, seen, contended, held)
+
+
+@plant(decide._marks, 'a departed root loses the mark of another agent')
+def _(marks, inputs):
+    return marks(dataclasses.replace(inputs, asks=True))
+
+
+@plant(
+    decide._reserving,
+    'an agent reserves nodes that another one reports',
+)
+def _(_reserving, inputs, described, takeovers, known):
+    plain = [dataclasses.replace(one, marks=()) for one in takeovers]
+    return _reserving(inputs, described, tuple(plain), known)
+
+
+@plant(
+    node_planner.NodePlanner._others,
+    'an agent deletes, or leaves, nodes that another one took over',
+)
+def _(_others, _self, _node, _seen, _record):
+    return ''

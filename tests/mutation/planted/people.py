@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """People are told what happened, once, and what they mistyped."""
 
+import dataclasses
+
 from planted.catalogue import plant
 
 from compute_agent import error_text
-from compute_agent.cmd.plan import masks
-from compute_agent.conf import misspelled
+from compute_agent.cmd.app import configuration
+from compute_agent.cmd.plan import masks, waiting
+from compute_agent.conf import misplaced, misspelled, nova_files
 from compute_agent.cycle import news
+from compute_agent.cycle.departures import departed_nodes
 from compute_agent.identity import identity
 from drivers.ironic.nodes import staging
 from report_client import errors as placement_errors
@@ -26,14 +30,42 @@ def _(_log, items):
         news.LOG.log(item.level, '%s: %s', item.node, item.text)
 
 
+@plant(waiting._parts, 'only the digest of all that waits is known')
+def _(_parts, every):
+    return [every]
+
+
 @plant(masks.unmatched, 'a mask that matches no trait is not said')
 def _(_unmatched, _masks, _results):
+    return []
+
+
+@plant(configuration._check_trust, 'anybody may write the configuration')
+def _(_check_trust, _path, _called):
+    return None
+
+
+@plant(
+    configuration._own_file,
+    'of several agents, one that nobody named is asked',
+)
+def _(_own_file, _options):
     return []
 
 
 @plant(misspelled.lines, 'a misspelled option is not said')
 def _(_lines, _conf):
     return []
+
+
+@plant(misplaced.lines, 'an option in a wrong group is not said')
+def _(_lines, _conf, **_how):
+    return []
+
+
+@plant(nova_files.is_novas, "the agent logs into nova-compute's file")
+def _(_is_novas, _path):
+    return False
 
 
 @plant(staging._check_required, 'a trait that no source gives is staged')
@@ -55,3 +87,11 @@ def _(_settle, _self, node, _hypervisor):
 )
 def _(_by, cls, _other, name, _uuid):
     return cls(f'Conflicting resource provider name: {name} already exists.')
+
+
+@plant(
+    departed_nodes.Departures.since,
+    'nodes that moved are told once',
+)
+def _(since, self, nodes):
+    return dataclasses.replace(since(self, nodes), moved=(), unknown=())

@@ -16,7 +16,25 @@ from compute_agent.tree import hierarchy, provider_tree
 from compute_agent.tree.assertion import Kind
 from report_client import client
 from report_client.http import placement
-from report_client.observe import observation
+from report_client.observe import cached_reader, observation
+
+
+@plant(
+    cached_reader.CachedReader.use_warm,
+    'the readings of a standby are not used',
+)
+def _(_use_warm, _self, _builders, _since):
+    return None
+
+
+@plant(
+    cached_reader.CachedReader.warm,
+    'a standby keeps its readings as a holder does',
+)
+def _(_warm, self, builders, _may_go_on, _workers):
+    for builder in builders:
+        self.read(builder, builder.rows)
+
 
 # --- what an idle cloud costs -------------------------------------------------
 
@@ -26,8 +44,8 @@ def _(_readings, _self, _uuids):
     return {}
 
 
-@stand_in(client.SchedulerReportClient, 'what is shared is read for each node')
-class _SharedForEach(client.SchedulerReportClient):
+@stand_in(client.ReportClient, 'what is shared is read for each node')
+class _SharedForEach(client.ReportClient):
     def observe(self, node_uuids):
         found = super().observe(node_uuids[:1])
         for uuid in node_uuids[1:]:
@@ -60,10 +78,10 @@ def _(_known_names, _self):
 
 
 @stand_in(
-    client.SchedulerReportClient,
+    client.ReportClient,
     'traits are asked for by name, for each node',
 )
-class _AsksForEveryTrait(client.SchedulerReportClient):
+class _AsksForEveryTrait(client.ReportClient):
     def __init__(self, service, *args, **kwargs):
         super().__init__(service, *args, **kwargs)
         self._service = service
@@ -108,7 +126,7 @@ def _(_tree, self):
     )
 
 
-class _Remembers(client.SchedulerReportClient):
+class _Remembers(client.ReportClient):
     """Looks at a node once, and trusts its memory until it has to write."""
 
     def __init__(self, *args, **kwargs):
@@ -121,9 +139,7 @@ class _Remembers(client.SchedulerReportClient):
         return super().apply(given, *args, **kwargs)
 
 
-@stand_in(
-    client.SchedulerReportClient, 'what was seen once is not looked at again'
-)
+@stand_in(client.ReportClient, 'what was seen once is not looked at again')
 class _LooksOnce(_Remembers):
     def observe(self, node_uuids, *args, **kwargs):
         unknown = [u for u in node_uuids if u not in self._memory]
@@ -132,9 +148,7 @@ class _LooksOnce(_Remembers):
         return {u: self._memory[u] for u in node_uuids}
 
 
-@stand_in(
-    client.SchedulerReportClient, 'a remembered generation is written under'
-)
+@stand_in(client.ReportClient, 'a remembered generation is written under')
 class _Stale(_Remembers):
     _kinds = (ops.SetTraits.kind, ops.SetAggregates.kind)
     _kinds += (ops.SetInventories.kind,)
@@ -150,10 +164,8 @@ class _Stale(_Remembers):
 # --- the slow read ------------------------------------------------------------
 
 
-@stand_in(
-    client.SchedulerReportClient, 'all providers are due at the same moment'
-)
-class _AllTogether(client.SchedulerReportClient):
+@stand_in(client.ReportClient, 'all providers are due at the same moment')
+class _AllTogether(client.ReportClient):
     def __init__(self, *args, clock, full_read_interval, **kwargs):
         super().__init__(
             *args,
@@ -164,10 +176,10 @@ class _AllTogether(client.SchedulerReportClient):
 
 
 @stand_in(
-    client.SchedulerReportClient,
+    client.ReportClient,
     'a clock that is set back stops the slow read',
 )
-class _NeverGoesBack(client.SchedulerReportClient):
+class _NeverGoesBack(client.ReportClient):
     """Waits until a clock that was set back has caught up."""
 
     def __init__(self, *args, clock, **kwargs):
@@ -203,8 +215,8 @@ class _BuildsAll(node_planner.NodePlanner):
         return super().plan(*args, **kwargs)
 
 
-@stand_in(client.SchedulerReportClient, 'one lock is held over all requests')
-class _OneAtATime(client.SchedulerReportClient):
+@stand_in(client.ReportClient, 'one lock is held over all requests')
+class _OneAtATime(client.ReportClient):
     """Holds a lock of all nodes while one of them is written."""
 
     _lock = threading.Lock()

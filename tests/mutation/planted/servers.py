@@ -5,6 +5,7 @@ import requests
 from planted.catalogue import plant
 
 from compute_agent import error_text
+from compute_agent.dev import proof
 from compute_agent.transport import (
     bounded_adapter,
     protection,
@@ -15,6 +16,11 @@ from report_client.http.messages import codec, json_shapes
 
 @plant(protection.protect, 'a session follows redirects')
 def _(_protect, _made, _section):
+    return None
+
+
+@plant(proof.check, 'any service at the port is the embedded placement')
+def _(_check, _database, _opened):
     return None
 
 

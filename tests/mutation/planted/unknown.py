@@ -45,10 +45,13 @@ def _(list_providers, self, path):
 
 
 @plant(judgement._departures, 'an empty node list deletes every node')
-def _(_departures, cases, seen, limits):
-    return _departures(
-        cases, dataclasses.replace(seen, is_empty=False), limits
-    )
+def _(_departures, cases, _nodes, limits, masses):
+    batches = [dataclasses.replace(c.batch, is_all=False) for c in cases]
+    told = [
+        dataclasses.replace(case, batch=batch)
+        for case, batch in zip(cases, batches, strict=True)
+    ]
+    return _departures(told, 99, limits, masses)
 
 
 @plant(
@@ -154,8 +157,8 @@ class _Untyped(placement.Placement):
             raise errors.UnknownState(str(exc)) from exc
 
 
-@stand_in(client.SchedulerReportClient, 'an outage wipes what is known')
-class _ForgetsAll(client.SchedulerReportClient):
+@stand_in(client.ReportClient, 'an outage wipes what is known')
+class _ForgetsAll(client.ReportClient):
     def __init__(self, service, state, **kwargs):
         super().__init__(service, state, **kwargs)
         self._kept = state

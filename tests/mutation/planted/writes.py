@@ -67,13 +67,13 @@ def _(_grown_classes, _self):
     executor.Executor._answer,
     'a refused write is repeated under the new generation',
 )
-def _(answer, self, operation, ledger):
+def _(answer, self, progress, operation):
     try:
-        return answer(self, operation, ledger)
+        return answer(self, progress, operation)
     except errors.Conflict:
         body = self._service.get(f'/resource_providers/{operation.uuid}')
-        ledger[operation.uuid] = body['generation']
-        return answer(self, operation, ledger)
+        progress.ledger[operation.uuid] = body['generation']
+        return answer(self, progress, operation)
 
 
 @plant(

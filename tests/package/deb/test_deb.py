@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 
+import debian_machine
 import pages
 import pytest
 from debian_machine import wait_for
@@ -21,6 +22,8 @@ INSTALL, EDIT, DOCTOR, START, NUMBERS = PATH
 
 CONF = '/etc/compute-agent/compute-agent.conf'
 STATE = '/var/lib/compute-agent'
+NODES = '/etc/compute-agent/nodes'
+AGENTS = ('rack1', 'rack2')
 OURS = 'the operator wrote this line'
 # The hands of a person in an editor, which a minimal Debian does not have. They
 # do what the page says, and fill in an account that needs no keystone.
@@ -167,11 +170,45 @@ def test_a_closer_look_finds_the_host(started, placement, command):
     assert name in started.run(command.text)
 
 
-def test_an_upgrade_keeps_all_and_restarts_the_daemon(
-    started, newer, placement
+@pytest.fixture(scope='module')
+def several(started):
+    """Two more agents, of the template unit."""
+    for name in AGENTS:
+        conf = started.path(f'/etc/compute-agent/agents/{name}.conf')
+        conf.write_text(
+            '[DEFAULT]\ncompute_driver = fake\n'
+            '[compute_agent]\n'
+            f'metrics_bind = 127.0.0.1:{debian_machine.free_port()}\n'
+            f'[fake]\nfile = {NODES}/{name}\n'
+        )
+        nodes = started.path(f'{NODES}/{name}')
+        nodes.parent.mkdir(exist_ok=True)
+        nodes.write_text(f'nodes: [{{name: {name}-n1}}]\n')
+        unit = f'compute-agent@{name}'
+        began = started.attempt(f'systemctl enable --now {unit}')
+        assert began.returncode == 0, started.run(f'journalctl --unit {unit}')
+    return started
+
+
+def test_the_template_runs_one_agent_for_each_file(several, placement):
+    wanted = {f'{name}-n1' for name in AGENTS}
+    wait_for(lambda: wanted <= set(placement.providers()))
+    for name in AGENTS:
+        asked = f'compute-agent --agent {name} status -f json'
+        status = wait_for(lambda asked=asked: several.attempt(asked).stdout)
+        assert f'{name}-n1' in status
+    refused = several.attempt('compute-agent status')
+    assert refused.returncode == 1
+    assert '--agent rack1 or rack2' in refused.stderr
+
+
+def test_an_upgrade_keeps_all_and_restarts_the_daemons(
+    several, newer, placement
 ):
+    started = several
+    units = ['compute-agent', *(f'compute-agent@{name}' for name in AGENTS)]
     before = placement.providers()
-    earlier = started.service('MainPID')
+    earlier = {unit: started.service('MainPID', unit) for unit in units}
     written = started.run(f'cat {CONF}')
     keep = '-o Dpkg::Options::=--force-confold'
     started.run(f'apt-get install --yes {keep} {newer}')
@@ -182,8 +219,9 @@ def test_an_upgrade_keeps_all_and_restarts_the_daemon(
     assert started.run(f'stat --format "%U %G %a" {CONF}') == (
         'root compute-agent 640'
     )
-    assert started.service('ActiveState') == 'active'
-    assert started.service('MainPID') not in {'0', earlier}
+    for unit in units:
+        assert started.service('ActiveState', unit) == 'active'
+        assert started.service('MainPID', unit) not in {'0', earlier[unit]}
     done = 'journalctl --unit compute-agent --output cat'
     wait_for(lambda: started.service('StatusText'))
     assert placement.providers() == before
@@ -199,6 +237,7 @@ def test_removal_stops_the_daemon_and_keeps_state_and_configuration(started):
 
 
 def test_purge_leaves_nothing(started):
+    started.run(f'rm -r {NODES} /etc/compute-agent/agents/*')  # the operator's
     started.run('apt-get purge --yes compute-agent')
     left = 'find / -xdev -path /root -prune -o -name "*compute-agent*" -print'
     ignored = ('/var/log/', '/var/lib/apt/', '/var/cache/', '/proc/', '/tmp/')

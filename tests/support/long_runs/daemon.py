@@ -9,9 +9,10 @@ import contextlib
 import dataclasses
 import pathlib
 import re
+import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import yaml
@@ -21,6 +22,7 @@ from demo import server_process
 PROGRAM = ('-m', 'compute_agent.cmd.app.main')
 PATIENCE = 180.0  # seconds for what takes a few cycles
 LOOK = 0.1  # seconds from one look at the log to the next
+LINES = 40  # of the log, about something that went wrong
 _CYCLE = re.compile(
     rb'^(?P<at>[\d.]+) cycle: \d+ done, (?P<waiting>\d+) waiting, '
     rb'(?P<failed>\d+) failed; (?P<operations>\d+) operations',
@@ -46,6 +48,30 @@ class Cycle:
     operations: int
 
 
+@contextlib.contextmanager
+def recorded_placement(
+    folder: pathlib.Path, record: pathlib.Path
+) -> Iterator[str]:
+    """Yield the address of a placement that records what it is asked."""
+    program = pathlib.Path(__file__).with_name('recording_placement.py')
+    with contextlib.ExitStack() as ending:
+        with socket.create_server(('127.0.0.1', 0), backlog=100) as listener:
+            number, port = listener.fileno(), listener.getsockname()[1]
+            words = [
+                str(program),
+                str(number),
+                str(folder / 'placement.sqlite'),
+            ]
+            ending.enter_context(
+                server_process.running(
+                    [sys.executable, *words, str(record)],
+                    folder / 'placement.log',
+                    [number],
+                )
+            )
+        yield f'http://127.0.0.1:{port}'
+
+
 class Daemon:
     """One agent.
 
@@ -63,10 +89,17 @@ class Daemon:
         *,
         options: str = '',
         program: Sequence[str] = PROGRAM,
+        prefix: Sequence[str] = (),
     ) -> None:
+        """Write its configuration; nothing runs yet.
+
+        :param options: more of its file, from the group DEFAULT on
+        :param program: what Python runs
+        :param prefix: words before the command
+        """
         self.who = who
         self._folder = folder
-        self._program = program
+        self._words = [*prefix, sys.executable, *program]
         self._life = contextlib.ExitStack()
         self._tree = folder / 'tree.yaml'
         files = folder / 'provider_config'
@@ -96,10 +129,34 @@ class Daemon:
         """Begin a life."""
         self.lives += 1
         self._begin()
-        command = [sys.executable, *self._program]
-        command += ['--config-file', str(self._file), 'run']
+        command = [*self._words, '--config-file', str(self._file), 'run']
         running = server_process.running(command, self._log)
         self._process = self._life.enter_context(running)
+
+    @property
+    def pid(self) -> int:
+        """The number of its process."""
+        return self._process.pid
+
+    @property
+    def said(self) -> str:
+        """The log of this life."""
+        return self._log.read_text() if self._log.exists() else ''
+
+    @property
+    def size(self) -> int:
+        """The length of the log of this life, in bytes."""
+        return self._log.stat().st_size if self._log.exists() else 0
+
+    def said_since(self, size: int) -> str:
+        """Return what the log of this life has beyond a length."""
+        with self._log.open('rb') as log:
+            log.seek(size)
+            return log.read().decode(errors='replace')
+
+    def signal(self, number: int) -> None:
+        """Send a signal to it."""
+        self._process.send_signal(number)
 
     def kill(self) -> None:
         """End it at once, wherever it is."""
@@ -173,8 +230,21 @@ class Daemon:
             if word in (b'failed', b'waiting')
         }
 
+    def lines_about(self, *words: str) -> list[str]:
+        """Return the last lines of all lives' logs with one of these words."""
+        found = [
+            line
+            for life in range(1, self.lives + 1)
+            for line in self._log_of(life).read_text().splitlines()
+            if any(word in line for word in words)
+        ]
+        return found[-LINES:]
+
+    def _log_of(self, life: int) -> pathlib.Path:
+        return self._folder / f'agent-{life}.log'
+
     def _begin(self) -> None:
-        self._log = self._folder / f'agent-{self.lives}.log'
+        self._log = self._log_of(self.lives)
         self._read = 0
         self.cycles: list[Cycle] = []
         self.memory: list[int] = []

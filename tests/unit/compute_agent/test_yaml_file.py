@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An operator's file is read as a whole, or refused in one helpful line."""
 
-import pathlib
+import os
 import pickle
 
 import pytest
@@ -115,8 +115,27 @@ def test_aliases_that_multiply_are_refused_before_they_are_unfolded():
         lines.append(f'a{i}: &a{i} [{copies}]')
     told = said('\n'.join(lines))
     assert (
-        'aliases repeat more than 1000000 values so far; use fewer aliases'
-        in told
+        'aliases repeat more than 1000000 values or characters so far; use '
+        'fewer aliases'
+    ) in told
+
+
+def test_aliases_that_multiply_a_text_are_refused():
+    copies = ', '.join(['*a'] * 100)
+    told = said(f'a: &a {"x" * 20_000}\nb: [{copies}]\n')
+    assert told.startswith('f.yaml:1: aliases repeat more than 1000000 ')
+
+
+@pytest.mark.parametrize(
+    'number', ['18446744073709551616', f'-0x{"f" * 5000}', '9:' * 999 + '9']
+)
+def test_a_whole_number_that_no_program_holds_is_refused(number):
+    """Python prints none of more than 4,300 digits."""
+    told = said(f'a: {number}\n')
+    assert f"the number '{number[:20]}" in told
+    assert told.endswith(
+        'is too large; write one from -9223372036854775808 to '
+        '18446744073709551615'
     )
 
 
@@ -184,31 +203,31 @@ def told_of(path):
 
 def test_a_missing_file_is_told(tmp_path):
     assert told_of(tmp_path / 'f.yaml') == (
-        ':1: the file does not exist; create it or correct the path'
+        ': the file does not exist; create it or correct the path'
     )
 
 
 def test_a_directory_is_told(tmp_path):
     assert told_of(tmp_path) == (
-        ':1: this is a directory; give the path of a file in it'
+        ': this is a directory; give the path of a file in it'
     )
 
 
 def test_a_file_below_a_file_is_told(tmp_path):
     (tmp_path / 'f').touch()
     assert told_of(tmp_path / 'f' / 'g') == (
-        ':1: it cannot be read (Not a directory); correct the path'
+        ': it cannot be read (Not a directory); correct the path'
     )
 
 
 def test_a_file_one_may_not_read_is_told(monkeypatch, tmp_path):
     # The tests may run as root, whom no mode keeps out.
-    def refuse(self):
-        raise PermissionError(13, 'Permission denied', str(self))
+    def refuse(path, *_how):
+        raise PermissionError(13, 'Permission denied', path)
 
-    monkeypatch.setattr(pathlib.Path, 'read_bytes', refuse)
+    monkeypatch.setattr(os, 'open', refuse)
     assert told_of(tmp_path / 'f.yaml') == (
-        ':1: permission denied; give this user the right to read it'
+        ': permission denied; give this user the right to read it'
     )
 
 

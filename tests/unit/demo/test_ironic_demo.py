@@ -6,7 +6,8 @@ import collections
 import os_traits
 import pytest
 
-from demo import ironic_demo, ironic_nodes
+from benchmarks.sync_cycles import postgresql
+from demo import fleet_demo, ironic_demo, ironic_nodes
 
 
 def test_a_rack_has_three_classes_and_traits_that_differ():
@@ -41,3 +42,14 @@ def test_a_directory_that_no_configuration_file_can_be_in_is_refused(
     said = capsys.readouterr().err
     assert "argument --directory: 'a$c' has a $, which the path" in said
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_demo_of_a_fleet_says_that_postgresql_is_missing(
+    capsys, monkeypatch
+):
+    monkeypatch.setattr(postgresql, 'is_installed', lambda: False)
+    assert fleet_demo.main() == 1
+    assert capsys.readouterr().err == (
+        'demo: PostgreSQL is not installed here (initdb, postgres, psql); on '
+        'Debian, "apt-get install postgresql" installs it\n'
+    )

@@ -11,7 +11,7 @@ from ....ownership import policy
 from ....tree import names
 from ....tree.assertion import Kind
 from ....virt import driver as virt
-from ....virt import finding
+from ....virt.values import finding
 from ...values.differences import Held
 from ...values.verdict import Broken, DoesNotApply, NotTried
 from ..recorder import Said

@@ -260,12 +260,14 @@ def test_a_proof_that_is_no_regular_file_of_its_size_is_not_read(
 ):
     file = tmp_path / 'racks' / 'driver-check.json'
     makers = {
-        'it is larger than 1 MiB': lambda: os.truncate(file, 6_000_000_000),
+        'it has more than 1048576 bytes': lambda: os.truncate(
+            file, 6_000_000_000
+        ),
         'it is not a regular file': lambda: os.mkfifo(file),
         'Is a directory': file.mkdir,
     }
     for why, make in makers.items():
-        if 'larger' in why:
+        if 'more than' in why:
             site.ship('')
         make()
         found, _ = listed()

@@ -12,14 +12,18 @@ import sys
 import pytest
 from agents import NAME, NODE, Driver
 from command_line import Result
+from keystoneauth1 import adapter, session, token_endpoint
 
 from compute_agent.cmd.app import main
+from compute_agent.cmd.wiring import named_providers
 from compute_agent.cycle.resource_tracker import Status
 from compute_agent.plan import intents
 from compute_agent.state import state
 from compute_agent.state.database import lock, schema
 from compute_agent.tree.assertion import Kind
 from compute_agent.virt import driver as virt
+from report_client.api import providers
+from report_client.http import placement as http
 
 CHILD = 'node-1-nic'
 
@@ -27,10 +31,22 @@ CHILD = 'node-1-nic'
 class Commands:
     """The command line of two agents, ``a`` and ``b``.
 
-    They have no [placement] options and no driver that could be loaded.
+    They have no [placement] options and no driver that could be loaded; an
+    import asks the placement of the test.
     """
 
-    def __init__(self, folder, capsys, monkeypatch):
+    def __init__(self, folder, capsys, monkeypatch, placement):
+        made = session.Session(
+            auth=token_endpoint.Token(placement.url, 'admin'),
+            session=placement.session,
+        )
+        through = adapter.Adapter(made, service_type='placement')
+        service = http.Placement(through, 'placement')
+        monkeypatch.setattr(
+            named_providers,
+            'providers_of',
+            lambda _conf: providers.Providers(service),
+        )
         self._folder = folder
         self._capsys = capsys
         self._monkeypatch = monkeypatch
@@ -61,21 +77,23 @@ class Commands:
         return result.out
 
     def imported(self, text, *words, agent='b'):
-        result = self.run(agent, 'import', *words, stdin=text.encode())
+        result = self.run(
+            agent, 'import', '--yes', *words, stdin=text.encode()
+        )
         assert (result.code, result.err) == (0, '')
         return result.out
 
     def content(self, agent):
-        """All that is recorded by an agent."""
+        """All that is recorded by an agent, without the count of its writes."""
         with contextlib.closing(
             schema.connect(str(self.directory(agent) / schema.FILE_NAME))
         ) as db:
-            return list(db.iterdump())
+            return [x for x in db.iterdump() if '"written"' not in x]
 
 
 @pytest.fixture
-def commands(tmp_path, capsys, monkeypatch):
-    return Commands(tmp_path, capsys, monkeypatch)
+def commands(tmp_path, capsys, monkeypatch, placement):
+    return Commands(tmp_path, capsys, monkeypatch, placement)
 
 
 class Shard(Driver):
@@ -227,7 +245,7 @@ def test_a_node_that_returns_is_judged_by_the_record_unless_it_was_dropped(
 
 
 def test_a_record_is_json_that_names_the_node_and_its_driver(agents, commands):
-    found = json.loads(commands.exported(NODE))
+    (found,) = json.loads(commands.exported(NODE))
     assert found['node'] == {
         'uuid': NODE,
         'name': NAME,
@@ -296,7 +314,7 @@ def test_what_could_not_be_printed_is_not_forgotten(agents, commands, how):
     for fd in {out, writer}:
         os.close(fd)
     assert done.returncode != 0
-    assert ('it is kept here' in done.stderr) == (how == 'full')
+    assert ('they are kept here' in done.stderr) == (how == 'full')
     assert commands.content('a') == before
 
 
@@ -368,28 +386,66 @@ def test_a_write_that_was_cut_off_is_settled_before_an_export(
 # --- import ------------------------------------------------------------------
 
 
+def test_several_nodes_are_shown_once_and_imported_together(
+    agents, commands, operator, tmp_path
+):
+    """Several files, or one file of several nodes; all of them, or none."""
+    operator.create(OTHER, 'node-2')
+    (first,) = json.loads(commands.exported('--all'))
+    second = {
+        **RECORD,
+        'node': {**RECORD['node'], 'uuid': OTHER, 'name': 'node-2'},
+        'providers': [{**RECORD['providers'][0], 'uuid': OTHER}],
+    }
+    both, none = tmp_path / 'both.json', tmp_path / 'none.json'
+    both.write_text(json.dumps([first, second]))
+    none.write_text(
+        json.dumps({**second, 'node': {**second['node'], 'uuid': THIRD}})
+    )
+    before = commands.content('b')
+    refused = commands.run('b', 'import', '--yes', str(both), str(none))
+    assert refused.code == 1
+    assert 'nothing was imported' in refused.line
+    assert commands.content('b') == before
+    out = commands.imported('', str(both))
+    heads = [line for line in out.splitlines() if not line.startswith(' ')]
+    assert heads == [
+        f'imported the record of {NAME} ({NODE})',
+        f'imported the record of node-2 ({OTHER})',
+    ]
+    exported = json.loads(commands.exported(NODE, OTHER, agent='b'))
+    assert [one['node']['uuid'] for one in exported] == [NODE, OTHER]
+    assert exported == json.loads(commands.exported('--all', agent='b'))
+    wrong = commands.run('b', 'export')
+    assert wrong.line == 'compute-agent: name the nodes, or give --all'
+
+
 def test_an_import_says_what_it_took(agents, commands, tmp_path):
     text = commands.exported(NAME)
     (tmp_path / 'record.json').write_text(text)
     out = commands.imported('', str(tmp_path / 'record.json'))
-    child = json.loads(text)['providers'][1]['uuid']
+    child = json.loads(text)[0]['providers'][1]['uuid']
+    added = {'COMPUTE_NODE', 'CUSTOM_GOLD', 'CUSTOM_X', 'OWNER_NOVA'}
     assert out.splitlines() == [
         f'imported the record of {NAME} ({NODE})',
-        f'  {NODE}: added COMPUTE_NODE, CUSTOM_GOLD, CUSTOM_X, OWNER_NOVA',
-        f'  {child}: created; added OWNER_NOVA',
+        f'  {NAME} ({NODE}): added {", ".join(sorted(added))}',
+        f'  {CHILD} ({child}): created; added OWNER_NOVA',
     ]
     data = commands.imported(text, '-f', 'json')
-    assert json.loads(data) == {
-        'node': NAME,
-        'uuid': NODE,
-        'providers': 2,
-        'created': 1,
-        'added': 5,
-    }
+    assert json.loads(data) == [
+        {
+            'node': NAME,
+            'uuid': NODE,
+            'providers': 2,
+            'created': 1,
+            'added': 5,
+            'left_out': [],
+        }
+    ]
 
 
 def test_a_provider_that_is_only_held_has_nothing_added(agents, commands):
-    found = json.loads(commands.exported(NAME))
+    (found,) = json.loads(commands.exported(NAME))
     found['providers'][1].update(created=False, ours={})
     out = commands.imported(json.dumps(found))
     assert out.endswith(': nothing added\n')
@@ -407,7 +463,7 @@ def test_to_import_twice_is_to_import_once(agents, commands):
 def test_an_import_needs_the_daemon_to_be_stopped(agents, commands):
     text, before = commands.exported(NAME), commands.content('b')
     with lock.hold(commands.directory('b')):
-        result = commands.run('b', 'import', stdin=text.encode())
+        result = commands.run('b', 'import', '--yes', stdin=text.encode())
     assert result.code == 1
     assert f'process {os.getpid()} uses the state directory' in result.line
     assert commands.content('b') == before
@@ -476,10 +532,93 @@ def test_a_file_that_cannot_be_read_is_named(commands, tmp_path, name, said):
     assert str(tmp_path) in result.line
 
 
-def test_a_record_makes_the_state_it_is_the_first_of(commands):
+def test_a_record_makes_the_state_it_is_the_first_of(commands, operator):
+    operator.create(NODE, NAME)
     commands.imported(json.dumps(RECORD))
     with contextlib.closing(
         state.State.open_copy(commands.directory('b'))
     ) as b:
         assert b.records.record([NODE], NODE).created == {NODE}
         assert list(b.nodes.of_drivers(['rack:Rack'])) == [NODE]
+
+
+# --- what a record may not claim ----------------------------------------------
+
+OTHER = '22222222-2222-4222-8222-222222222222'
+THIRD = '44444444-4444-4444-8444-444444444444'
+
+
+@pytest.mark.catches('an import claims the root of another host')
+def test_providers_outside_of_the_node_s_tree_are_left_out(
+    agents, commands, operator, tmp_path
+):
+    """The record says that it created another host's root, and a dead child."""
+    a, b = agents
+    operator.create(OTHER, 'node-2')
+    gone = '33333333-3333-4333-8333-333333333333'
+    (record,) = json.loads(commands.exported(NAME))
+    claim = {'created': True, 'held': {}, 'ours': {'trait': ['CUSTOM_HIS']}}
+    record['providers'] += [{**claim, 'uuid': OTHER}, {**claim, 'uuid': gone}]
+    out = commands.imported(json.dumps(record))
+    for uuid in (OTHER, gone):
+        assert (
+            f"  left out: {uuid}, which is not in this node's tree in placement"
+        ) in out.splitlines()
+    (data,) = json.loads(commands.imported(json.dumps(record), '-f', 'json'))
+    assert data['left_out'] == [OTHER, gone]
+    # The node departs: the other host's root stays.
+    b.driver.nics = []
+    b.driver.nodes[THIRD] = 'node-3'
+    hand_over(a, b)
+    a.done()
+    b.done()
+    del b.driver.nodes[NODE]
+    b.driver.missing = virt.Existence.NO
+    for _ in range(3):
+        b.sync()
+    assert 'node-2' in operator.holdings()
+
+
+def test_an_import_is_shown_and_needs_a_yes(agents, commands):
+    """Standard input has the record, so nobody can be asked there."""
+    text, before = commands.exported(NAME), commands.content('b')
+    result = commands.run('b', 'import', stdin=text.encode())
+    assert result.code == 1
+    assert 'add --yes' in result.line
+    assert f'imports the record of {NAME} ({NODE})' in result.out
+    assert f'{CHILD} (' in result.out
+    assert commands.content('b') == before
+
+
+def test_a_node_that_placement_does_not_have_is_not_imported(commands):
+    result = commands.run(
+        'b', 'import', '--yes', stdin=json.dumps(RECORD).encode()
+    )
+    assert result.code == 1
+    assert 'nothing was imported: placement has no provider' in result.line
+    assert not (commands.directory('b') / schema.FILE_NAME).exists()
+
+
+def test_a_child_is_no_node(agents, commands):
+    (record,) = json.loads(commands.exported(NAME))
+    child = record['providers'][1]['uuid']
+    record['node']['uuid'] = child
+    result = commands.run(
+        'b', 'import', '--yes', stdin=json.dumps(record).encode()
+    )
+    assert result.code == 1
+    assert f'is in the tree of {NODE} at placement' in result.line
+
+
+def test_a_record_of_other_providers_only_is_refused(commands, operator):
+    operator.create(NODE, NAME)
+    operator.create(OTHER, 'node-2')
+    found = {
+        **RECORD,
+        'providers': [{**RECORD['providers'][0], 'uuid': OTHER}],
+    }
+    result = commands.run(
+        'b', 'import', '--yes', stdin=json.dumps(found).encode()
+    )
+    assert result.code == 1
+    assert "that placement does not have in the node's tree" in result.line

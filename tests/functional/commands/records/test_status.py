@@ -33,11 +33,12 @@ def test_a_daemon_in_step_says_so(cli, daemon):
     assert stat.S_IMODE(socket.stat().st_mode) == 0o600
     result = cli.run('status')
     assert result.code == 0, result.err
-    begin, cycle, count, node = result.out.splitlines()
+    begin, agent, cycle, count, node = result.out.splitlines()
     version = importlib.metadata.version('compute-agent')
     assert begin.startswith(
         f'compute-agent {version}, process {one.process.pid}, has run for '
     )
+    assert agent.endswith(' of share fake')
     assert cycle.startswith('last cycle: ended ')
     assert '1 done, 0 waiting, 0 failed; 4 operations' in cycle
     assert count == '1 node: 1 done, 0 waiting, 0 failed'
@@ -94,7 +95,7 @@ def test_it_answers_while_a_cycle_hangs(cli, daemon, hanging_port):
     assert 'last cycle: none has ended yet\na cycle has run since ' in (
         result.out
     )
-    assert 'no cycle had any node yet' in result.out
+    assert 'no node is known' in result.out
     assert one.end() == 0, one.said
     assert 'no daemon answers' in cli.run('status').line
 

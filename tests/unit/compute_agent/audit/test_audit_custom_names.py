@@ -69,8 +69,6 @@ def test_a_standard_trait_that_placement_lacks_is_a_note(some):
 
 # --- limits -------------------------------------------------------------------
 
-LIMITS = finding.Limits(deletions=2, percent=20)
-
 
 def providers(count):
     one = cloud.ListedProvider(
@@ -93,14 +91,18 @@ def traits(count):
 @pytest.mark.parametrize(
     ('planned', 'custom', 'lines'),
     [
-        ([providers(2), *consumers(2), *traits(49)], 49, 0),
-        ([providers(3)], 0, 1),
-        ([providers(1), providers(2)], 0, 1),
-        (consumers(3), 0, 1),
+        ([providers(10), *consumers(10), *traits(49)], 49, 0),
+        ([providers(11)], 0, 1),
+        ([providers(1), providers(10)], 0, 1),
+        (consumers(11), 0, 1),
         (traits(50), 250, 0),
         (traits(50), 249, 1),
-        ([providers(3), *consumers(3), *traits(60)], 60, 3),
+        ([providers(11), *consumers(11), *traits(60)], 60, 3),
     ],
 )
 def test_large_removals_exceed_the_limits(planned, custom, lines):
-    assert len(finding.too_much(planned, LIMITS, custom)) == lines
+    assert len(finding.too_much(planned, 20, custom)) == lines
+
+
+def test_a_limit_of_zero_leaves_every_repair_to_a_person():
+    assert len(finding.too_much([providers(1)], 0, 0)) == 1

@@ -63,7 +63,7 @@ def test_a_host_under_a_new_uuid_is_shown_with_the_command(some):
     some.hypervisor('cn1', uuid_of('new'))
     only = some.one(Kind.REINSTALLED)
     assert f'hypervisor {uuid_of("new")}' in only.why
-    assert only.advice.endswith(f'provider adopt {uuid_of("cn1")}')
+    assert only.advice.endswith('there: compute-agent approve')
 
 
 def test_a_renamed_host_is_shown_with_the_command(some):

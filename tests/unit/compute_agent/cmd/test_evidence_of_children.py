@@ -5,7 +5,7 @@ White-box: no shipped driver finds children on the machine that runs the tests.
 """
 
 from compute_agent.cmd import explain, probe
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 ROOT = finding.Finding(
     trait='HW_CPU_X86_AVX2',

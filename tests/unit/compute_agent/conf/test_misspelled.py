@@ -84,7 +84,7 @@ def test_nothing_of_a_nova_conf_is_named(lines):
     ],
 )
 def test_a_group_that_is_near_to_ours_is_named(lines, group, meant):
-    assert lines(f'[{group}]\nmax_deletions = 1\n') == [
+    assert lines(f'[{group}]\nmax_removed_percent = 1\n') == [
         (
             f'[{group}] is no group of this agent, so its options have no effect; '
             f'did you mean [{meant}]?'
@@ -95,7 +95,7 @@ def test_a_group_that_is_near_to_ours_is_named(lines, group, meant):
 @pytest.mark.parametrize(
     ('group', 'option', 'meant'),
     [
-        ('compute_agent', 'max_deletion', 'max_deletions'),
+        ('compute_agent', 'max_removed_precent', 'max_removed_percent'),
         ('compute_agent', 'masked-trait', 'masked_traits'),
         ('DEFAULT', 'reserved_host_memory', 'reserved_host_memory_mb'),
         ('placement', 'valid_interface', 'valid_interfaces'),
@@ -105,7 +105,7 @@ def test_a_group_that_is_near_to_ours_is_named(lines, group, meant):
 )
 @pytest.mark.catches(
     'a misspelled option is not said',
-    case='compute_agent-max_deletion-max_deletions',
+    case='compute_agent-max_removed_precent-max_removed_percent',
 )
 def test_an_option_that_is_very_near_to_ours_is_named(
     lines, group, option, meant

@@ -11,7 +11,8 @@ import threading
 import pytest
 
 from compute_agent import errors
-from compute_agent.cycle import resource_tracker, schedule, service
+from compute_agent.cycle import resource_tracker, service
+from compute_agent.cycle.values import schedule
 from compute_agent.tree.node import Node
 
 Status = resource_tracker.Status
@@ -61,8 +62,9 @@ class Cycle:
 
 
 def node(one=ONE, *, status=Status.DONE, reason='', notes=(), **more):
+    reasons = (reason,) if reason else ()
     return resource_tracker.NodeResult(
-        node=one, status=status, reason=reason, notes=notes, **more
+        node=one, status=status, reasons=reasons, notes=notes, **more
     )
 
 
@@ -420,7 +422,7 @@ MANY = [
     Node(uuid=f'{n:08}-1111-4111-8111-111111111111', name=f'node-{n}')
     for n in range(300)
 ]
-HELD = 'waits for confirmation; confirm with "compute-agent sync --yes"'
+HELD = 'waits for confirmation; "compute-agent approve" shows what waits'
 
 
 @pytest.mark.catches('each node of a mass has a line')

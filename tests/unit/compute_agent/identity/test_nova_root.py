@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The root that nova-compute made is found by its file, or by its name."""
 
-import pathlib
 import types
 
 import pytest
 
-from compute_agent import errors
+from compute_agent import errors, file_trust
 from compute_agent.identity import compute_id, nova_root
 
 FIRST = 'aaaaaaaa-1111-4111-8111-111111111111'
@@ -75,15 +74,35 @@ def test_a_file_is_the_agent_s_own_if_nova_has_no_copy(tmp_path):
     assert not nova_root.host_file([own, nova]).is_own
 
 
+@pytest.mark.parametrize('text', [SECOND, 'cn1', ''])
+@pytest.mark.catches(
+    'a compute_id of the agent itself blocks a companion', case=SECOND
+)
+def test_a_file_of_an_earlier_owner_does_not_matter(tmp_path, caplog, text):
+    """The agent wrote it when it had no mode; nova's own file counts."""
+    own, nova = tmp_path / 'own', tmp_path / 'nova'
+    for directory in (own, nova):
+        directory.mkdir()
+    (own / 'compute_id').write_text(text)
+    (nova / 'compute_id').write_text(FIRST)
+    file = nova_root.host_file([own, nova])
+    assert (file.uuid, file.path) == (FIRST, f'{nova}/compute_id')
+    root = Found().root(file)
+    assert [root.uuid('cn1') for _ in range(2)] == [FIRST] * 2
+    (line,) = caplog.messages
+    assert line.startswith(f'{own}/compute_id ')
+    assert line.endswith('does not count: remove the file')
+
+
 def test_a_file_that_may_not_be_read_is_not_known(
     tmp_path, monkeypatch, caplog
 ):
     (tmp_path / 'compute_id').write_text(SECOND)
 
-    def refuse(path, **_):
+    def refuse(path, *_how, **_more):
         raise PermissionError(13, 'Permission denied', str(path))
 
-    monkeypatch.setattr(pathlib.Path, 'read_text', refuse)
+    monkeypatch.setattr(file_trust, 'read', refuse)
     file = nova_root.host_file([tmp_path])
     assert file.uuid == ''
     root = Found().root(file)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The removals of a node's plan, and which names and classes count."""
+"""The removals of a node's plan, and which falls of totals count."""
 
 import pytest
 
 from compute_agent.limits import blast_radius
-from compute_agent.tree import assertion, inventory, provider
+from compute_agent.tree import assertion
 
 A = '11111111-1111-4111-8111-111111111111'
+B = '22222222-2222-4222-8222-222222222222'
 
 
 def removals(*, deleted=0, names=0, of=A):
@@ -16,10 +17,6 @@ def removals(*, deleted=0, names=0, of=A):
             (of, assertion.Kind.TRAIT, f'CUSTOM_{n}') for n in range(names)
         ),
     )
-
-
-def record(total=8, **more):
-    return inventory.Inventory(total=total, **more)
 
 
 def test_no_removal_is_nothing():
@@ -53,39 +50,39 @@ def test_what_was_judged_of_one_node_another_may_do():
     assert not blast_radius.covered(removals(deleted=2), judged)
 
 
-def test_names_of_every_kind_are_counted():
-    one = provider.Provider(
-        uuid=A,
-        name='a',
-        inventories={'VCPU': record()},
-        traits=frozenset({'HW_GPU', 'CUSTOM_A'}),
-        aggregates=frozenset({A}),
-    )
-    assert blast_radius.name_counts({A: one}) == {A: 4}
-
-
-@pytest.mark.catches(
-    'a class that becomes fully reserved does not count as removed',
-    case='before1-after1-True',
-)
 @pytest.mark.parametrize(
-    ('before', 'after', 'lost'),
+    ('before', 'after', 'is_loss'),
     [
-        (record(), None, True),
-        (record(), record(reserved=8), True),
-        (record(), record(4, reserved=4), True),
-        (record(reserved=8), record(reserved=8), False),
-        (record(reserved=8), None, True),
-        (record(), record(reserved=7), False),
-        (record(), record(4), False),
-        (None, record(reserved=8), False),
+        (100, 80, False),
+        (100, 79, True),
+        (100, 0, True),
+        (100, 120, False),
+        (251, 250, False),  # a small disk, rounded otherwise
+        (24_105, 23_900, False),  # memory that moves a little
+        (4, 1, False),  # three units
+        (5, 1, True),
+        (1, 0, True),  # a class that goes has no floor
     ],
 )
-def test_a_class_is_lost_when_nothing_can_be_had_of_it_any_more(
-    before, after, lost
+def test_a_fall_beyond_a_share_of_the_node_s_total_counts(
+    before, after, is_loss
 ):
-    def held(one):
-        return {} if one is None else {'VCPU': one}
+    changes = {(A, 'VCPU'): (before, after)}
+    found = blast_radius.Limits(percent=20).lost_classes(changes)
+    assert found == ({'VCPU': (before, after)} if is_loss else {})
 
-    found = blast_radius.lost_classes(held(before), held(after))
-    assert found == ({'VCPU'} if lost else set())
+
+def test_a_total_that_moves_within_a_node_is_no_fall():
+    moves = {(A, 'VCPU'): (64, 0), (B, 'VCPU'): (0, 64)}
+    assert blast_radius.Limits().lost_classes(moves) == {}
+
+
+def test_a_fall_is_compared_with_all_that_the_node_has():
+    part = {(A, 'VCPU'): (8, 0), (B, 'VCPU'): (64, 64)}
+    assert blast_radius.Limits().lost_classes(part) == {}
+
+
+def test_zero_percent_leaves_every_fall_above_the_floor_to_a_person():
+    lost = blast_radius.Limits(percent=0).lost_classes
+    assert lost({(A, 'VCPU'): (1000, 997)}) == {}
+    assert lost({(A, 'VCPU'): (1000, 996)})

@@ -396,7 +396,7 @@ NOVA = frozenset({'OWNER_NOVA'})
         (
             NOVA,
             {},
-            'nova-compute reports this host: OWNER_NOVA is on its root',
+            'nova-compute or another compute-agent reports this host: OWNER_',
         ),
         (NOVA, {(A, Kind.TRAIT): NOVA}, 'perhaps a nova-compute that also'),
         (frozenset(), {}, ''),
@@ -406,11 +406,22 @@ def test_the_line_says_who_it_may_be(traits, ours, said):
     child = provider.Provider(uuid=B, name='b', parent_uuid=A)
     providers = {A: one(traits=traits), B: child}
     item = dataclasses.replace(AVX, uuid=B)
-    (found,) = contended.with_suspects([item], providers, ours)
+    (found,) = contended.with_suspects([item], providers, ours, home={A, B})
     line = contended.line(found, providers)
     assert said in line
     assert ('let only one of the two decide' in line) is bool(said)
 
 
 def test_of_an_absent_provider_nobody_is_suspected():
-    assert contended.with_suspects([CREATED], {A: one()}, {}) == (CREATED,)
+    found = contended.with_suspects([CREATED], {A: one()}, {}, home={A})
+    assert found == (CREATED,)
+
+
+def test_the_line_names_the_hosts_that_describe_a_pool_differently():
+    pool = provider.Provider(uuid=B, name='b')
+    providers = {A: one(), B: pool}
+    item = dataclasses.replace(AVX, uuid=B)
+    (found,) = contended.with_suspects([item], providers, {}, home={A})
+    line = contended.line(found, providers)
+    assert 'it is described differently by several hosts' in line
+    assert 'make the drivers and files of these hosts agree on it' in line

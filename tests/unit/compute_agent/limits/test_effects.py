@@ -3,10 +3,9 @@
 
 import dataclasses
 
-import pytest
-
 from compute_agent.limits import contention, effects
 from compute_agent.plan import allocations
+from compute_agent.plan import plan as plans
 from compute_agent.plan.diff import diff as planning
 from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import assertion, inventory, provider
@@ -84,9 +83,7 @@ def test_the_last_of_two_writes_is_what_becomes_of_a_class():
     assert len(operations) == 3
     (vcpu,) = [i for i in effects.items(operations) if i.name == 'VCPU']
     assert vcpu.record == after['VCPU']
-    assert effects.removals(operations).names == {
-        (A, Kind.INVENTORY, 'DISK_GB')
-    }
+    assert effects.removals(operations).names == set()
 
 
 def test_what_goes_of_each_kind_is_removed():
@@ -99,18 +96,54 @@ def test_what_goes_of_each_kind_is_removed():
     assert found.names == {
         (A, Kind.TRAIT, 'HW_GPU'),
         (A, Kind.AGGREGATE, B),
-        (A, Kind.INVENTORY, 'VCPU'),
     }
     assert found.deleted == frozenset()
 
 
-@pytest.mark.parametrize(
-    ('after', 'lost'),
-    [(vcpus(8, reserved=8), True), (vcpus(8, reserved=7), False)],
-)
-def test_a_class_that_is_reserved_as_a_whole_is_removed(after, lost):
-    operations = between([one(inventories=vcpus(8))], [one(inventories=after)])
-    assert bool(effects.removals(operations)) is lost
+def plan(before, after, node=A):
+    return plans.Plan(
+        node_uuid=node,
+        operations=tuple(between(before, after)),
+        before=provider.snapshot(before),
+    )
+
+
+def below(**what):
+    return dataclasses.replace(one(B, **what), parent_uuid=A)
+
+
+def test_the_totals_of_a_class_that_changes_are_all_that_the_node_has():
+    found = effects.totals(
+        plan(
+            [one(inventories=vcpus(4)), below(inventories=vcpus(8))],
+            [one(inventories=vcpus(2)), below(inventories=vcpus(8))],
+        )
+    )
+    assert found == {(A, 'VCPU'): (4, 2), (B, 'VCPU'): (8, 8)}
+
+
+def test_what_is_reserved_is_no_change_of_a_total():
+    found = effects.totals(
+        plan(
+            [one(inventories=vcpus(4))],
+            [one(inventories=vcpus(4, reserved=4))],
+        )
+    )
+    assert found == {}
+
+
+def test_a_new_child_is_part_of_the_node():
+    found = effects.totals(
+        plan(
+            [one(inventories=vcpus(64))], [one(), below(inventories=vcpus(8))]
+        )
+    )
+    assert found == {(A, 'VCPU'): (64, 0), (B, 'VCPU'): (0, 8)}
+
+
+def test_the_totals_of_a_deleted_provider_are_that_deletion():
+    found = effects.totals(plan([one(), below(inventories=vcpus(8))], [one()]))
+    assert found == {}
 
 
 def test_what_a_deleted_provider_had_is_that_deletion():
@@ -129,7 +162,7 @@ def test_what_is_moved_aside_before_its_deletion_counts_once():
     assert found.names == frozenset()
 
 
-def test_a_class_that_a_reshape_moves_is_not_removed():
+def test_the_classes_of_a_reshape_are_items():
     def sets(uuid, before, after):
         return ops.SetInventories(
             uuid=uuid, name=uuid, before=before, inventories=after
@@ -156,8 +189,7 @@ def test_a_class_that_a_reshape_moves_is_not_removed():
             ),
         ),
     )
-    found = effects.removals([reshape])
-    assert found.names == {(A, Kind.INVENTORY, 'DISK_GB')}
+    assert not effects.removals([reshape])
     record = vcpus(4)['VCPU']
     assert effects.items([reshape]) == {
         item(Kind.INVENTORY, 'VCPU', there=False),

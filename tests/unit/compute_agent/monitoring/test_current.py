@@ -6,7 +6,7 @@ import pytest
 
 from compute_agent.cmd.control.node_states import Moment
 from compute_agent.cmd.run import status
-from compute_agent.cycle.node.node_result import NodeResult, Status
+from compute_agent.cycle.node.node_result import HeldChange, NodeResult, Status
 from compute_agent.limits import approval
 from compute_agent.monitoring import current
 from compute_agent.tree.node import Node
@@ -71,14 +71,40 @@ def test_a_node_that_comes_later_counts_from_its_first_cycle(cycles, before):
 
 def test_an_outage_leaves_what_waits_for_a_person_as_it_is(cycles):
     subject = approval.Subject(kind=approval.Kind.CAPACITY, digest='1')
-    waits = {'contended': ('an item',), 'held': frozenset({subject})}
+    removal = HeldChange(subject=subject, text='lower VCPU')
+    waits = {'contended': ('an item',), 'removals': (removal,)}
 
     def counted():
         held = cycles.value('held_changes', kind='capacity')
         return held, cycles.value('contended_items')
 
     cycles.end(result(plan='a plan', **waits))
-    cycles.end(result(outage=True, reason='no answer'))
+    cycles.end(result(outage=True, reasons=('no answer',)))
     assert counted() == (1, 1)
     cycles.end(result(plan='a plan'))
     assert counted() == (0, 0)
+
+
+class Share:
+    """An agent's part in its share."""
+
+    share, take_overs, behind, away = 'rack1', 0, 7, None
+    epoch, beat_age = None, 4.0
+
+
+def test_an_agent_without_a_share_has_no_metrics_of_one(cycles):
+    assert cycles.value('lease_held', share='rack1') is None
+
+
+def test_the_part_of_an_agent_in_its_share_is_counted(cycles):
+    cycles.current.lease = one = Share()
+
+    def values(*names):
+        return [cycles.value(name, share='rack1') for name in names]
+
+    lease = ('lease_held', 'lease_epoch', 'lease_take_overs_total')
+    record = ('shared_record_behind', 'lease_beat_age_seconds')
+    assert values(*lease, *record) == [0, 0, 0, 7, 4]
+    assert values('shared_database_up') == [1]
+    one.epoch, one.take_overs, one.away = 3, 2, OSError('away')
+    assert values(*lease, 'shared_database_up') == [1, 3, 2, 0]

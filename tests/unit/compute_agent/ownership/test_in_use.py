@@ -224,8 +224,8 @@ def test_a_class_in_use_stays_reserved_and_the_new_one_waits():
     assert found['n'].traits == {'T'}
     (fault,) = faults
     assert fault == (
-        'n: OLD is not removed but reserved, because it is allocated to c1; NEW '
-        'is added when these allocations are gone'
+        'n: OLD is not removed but to be reserved, because it is allocated to '
+        'c1; NEW is added when these allocations are gone'
     )
 
 
@@ -253,7 +253,7 @@ def test_a_provider_in_use_stays_reserved_and_so_does_what_is_above_it():
         'c': {'VGPU': (2, 2), 'SRIOV': (8, 8)},
     }
     assert faults == [
-        'c: it is not removed but reserved, because it is allocated to c1'
+        'c: it is not removed but to be reserved, because it is allocated to c1'
     ]
 
 
@@ -297,7 +297,7 @@ def test_a_name_that_is_held_up_is_said_with_its_holder():
     )
     assert reserved(found) == {'old': {'VCPU': (4, 4)}}
     fault, waiting = faults
-    assert fault.startswith('rack (old): it is not removed but reserved')
+    assert fault.startswith('rack (old): it is not removed but to be reserved')
     assert waiting == (
         'rack (new): not created, because rack (old) has that name and stays'
     )

@@ -47,6 +47,7 @@ def resolve(edit, created=(), seen=(*HOME, *ABROAD), ours=None):
         tree,
         Record(created=frozenset(created), ours=ours or {}),
         Policy(node_uuid=ROOT),
+        outsiders={SHARED: ()},
     )
 
 
@@ -108,18 +109,15 @@ def test_generations_are_those_that_were_read():
 # --- sharing providers and other providers of others -------------------------
 
 
-def test_a_sharing_provider_of_others_is_not_written_and_that_is_said():
+def test_a_sharing_provider_of_others_is_written_and_keeps_what_is_theirs():
     wanted = resolve(lambda tree: fill(tree, 'shared'))
-    assert wanted.after[SHARED] == ABROAD[0]
-    assert (wanted.claims, wanted.foreign) == ({}, {})
-    assert wanted.notes == (
-        (
-            f'shared ({SHARED}): not written, because this agent did not '
-            'create it, although the driver asserted its trait, aggregate, '
-            'inventory; to let this agent write it, run "compute-agent '
-            f'provider adopt {SHARED}"'
-        ),
-    )
+    (old,) = ABROAD
+    after = wanted.after[SHARED]
+    assert after.traits == {'A', 'B'}
+    assert after.aggregates == {AGG, ROOT}
+    assert after.inventories == {**old.inventories, **FILLED['inventories']}
+    assert (after.name, after.parent_uuid) == (old.name, OTHER)
+    assert (wanted.foreign, wanted.notes, wanted.needs) == ({}, (), {})
 
 
 def test_one_that_nothing_is_said_of_is_not_mentioned():
@@ -130,7 +128,7 @@ def test_one_that_nothing_is_said_of_is_not_mentioned():
 
 def test_a_sharing_provider_of_our_own_is_written_where_it_stands():
     wanted = resolve(lambda tree: fill(tree, 'shared'), created={SHARED})
-    assert is_filled(wanted.after[SHARED])
+    assert wanted.after[SHARED].traits == {'A', 'B'}
     assert wanted.after[SHARED].parent_uuid == OTHER
     assert wanted.notes == ()
 

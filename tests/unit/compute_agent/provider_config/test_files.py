@@ -150,9 +150,16 @@ def test_a_directory_among_the_files_is_a_mistake(folder):
         folder.files.begin()
 
 
-def test_a_link_that_leads_nowhere_is_a_mistake(folder):
-    (folder.path / 'a.yaml').symlink_to('nowhere')
-    with pytest.raises(errors.ConfigError, match='the file does not exist'):
+def test_a_link_is_a_mistake(folder):
+    (folder.path / 'a.yaml').symlink_to('/dev/zero')
+    with pytest.raises(errors.ConfigError, match='it is a symbolic link'):
+        folder.files.begin()
+
+
+def test_a_folder_that_others_may_write_is_not_read(folder):
+    folder.write('a.yaml')
+    folder.path.chmod(0o777)
+    with pytest.raises(files.Unreadable, match='is not read: users other'):
         folder.files.begin()
 
 

@@ -175,12 +175,13 @@ def tables(directory):
             table: sorted(db.execute(f'select * from {table}').fetchall())
             for (table,) in db.execute(
                 "select name from sqlite_master where type = 'table'"
+                " and name != 'written'"
             ).fetchall()
         }
 
 
 def test_what_was_exported_is_there_after_the_import(state):
-    state.handover.import_record(HANDED)
+    state.handover.import_records([HANDED])
     assert state.records.record([NODE, CHILD, SHARED], NODE) == IMPORTED
     assert state.nodes.of_drivers([DRIVER]) == {NODE: known('node-1')}
     assert state.records.created_for([NODE]).get(NODE, []) == [SHARED]
@@ -188,19 +189,19 @@ def test_what_was_exported_is_there_after_the_import(state):
 
 def test_an_import_may_be_repeated(tmp_path):
     with contextlib.closing(state_module.State.open(tmp_path)) as state:
-        state.handover.import_record(HANDED)
+        state.handover.import_records([HANDED])
         once = tables(tmp_path)
-        state.handover.import_record(HANDED)
+        state.handover.import_records([HANDED])
         assert tables(tmp_path) == once
 
 
 def test_what_was_imported_is_exported_again(state, other):
-    state.handover.import_record(HANDED)
+    state.handover.import_records([HANDED])
     assert state.snapshot.readings([NODE, CHILD, SHARED]) == {}
     state.journal.save([reading(CHILD, traits=['CUSTOM_Y'])])
     again = state.handover.export_record(HERE)
     assert again == HANDED
-    other.handover.import_record(again)
+    other.handover.import_records([again])
     assert other.records.record([NODE, CHILD, SHARED], NODE) == IMPORTED
 
 
@@ -219,7 +220,7 @@ def test_an_import_adds_to_what_is_there(state):
             (NODE, AGGREGATE): {'driver': frozenset({OTHER})},
         },
     )
-    state.handover.import_record(HANDED)
+    state.handover.import_records([HANDED])
     assert state.records.record([NODE, CHILD, SHARED], NODE) == Record(
         created=frozenset({CHILD, SHARED}),
         ours={
@@ -242,7 +243,7 @@ def test_an_import_leaves_other_nodes_alone(state):
     state.nodes.keep({OTHER: known('4', 5.0)})
     remember(state, OTHER, creation(OTHER), adding(OTHER, 'CUSTOM_Z'))
     state.journal.save([reading(OTHER, OTHER, ['CUSTOM_Z'])])
-    state.handover.import_record(HANDED)
+    state.handover.import_records([HANDED])
     assert state.nodes.of_drivers([DRIVER])[OTHER] == known('4', 5.0)
     assert state.records.record([OTHER], NODE).ours == {
         (OTHER, TRAIT): {'CUSTOM_Z'}
@@ -254,7 +255,7 @@ def test_what_was_imported_is_read_again_and_what_is_not_there_is_not_ours(
     state,
 ):
     state.journal.save([reading(NODE, traits=['CUSTOM_B'])])
-    state.handover.import_record(HANDED)
+    state.handover.import_records([HANDED])
     kept = state.snapshot.readings([NODE])[NODE]
     assert (kept.read_at, kept.provider.generation) == (0.0, 7)
     state.journal.save([reading(NODE, traits=['CUSTOM_B'])])
@@ -267,7 +268,7 @@ def test_half_an_import_is_none(tmp_path):
         db.execute('drop table reading')
     db.close()
     with pytest.raises(errors.Unavailable, match='cannot be written'):
-        state.handover.import_record(HANDED)
+        state.handover.import_records([HANDED])
     assert state.nodes.all() == []
     assert state.records.record([NODE, CHILD, SHARED], NODE) == Record()
     state.close()

@@ -117,6 +117,26 @@ def test_intents_come_back_in_the_order_they_are_sent(state):
     assert state.journal.intents([OTHER]).get(OTHER, {}) == {}
 
 
+def test_after_a_refusal_the_intents_on_its_provider_are_others(state):
+    sent = [
+        creation(),
+        creation(CHILD),
+        setting(TRAIT, 1, ['A'], ['A']),
+        setting(INVENTORY, 2, ['VCPU'], ['VCPU']),
+    ]
+    theirs = setting(TRAIT, 1, ['A'], ['A'])
+    theirs = dataclasses.replace(theirs, node_uuid=OTHER)
+    state.journal.begin(NODE, sent, {})
+    state.journal.begin(OTHER, [theirs], {})
+    left = [sent[0], setting(INVENTORY, 1, ['VCPU'], ['VCPU'])]
+    state.journal.amend(NODE, [NODE], left)
+    assert state.journal.intents([NODE])[NODE] == {
+        NODE: left,
+        CHILD: [sent[1]],
+    }
+    assert state.journal.intents([OTHER])[OTHER] == {NODE: [theirs]}
+
+
 def test_an_open_intent_adds_nothing_to_the_record(state):
     state.journal.begin(
         NODE, [creation(), setting(TRAIT, 1, ['A'], ['A'])], {}

@@ -44,7 +44,7 @@ def test_it_has_the_signatures_of_all_methods_of_the_tree():
     assert f'{tree}.exists(self, name_or_uuid: str) -> bool' in lines
     assert f'{tree}.notes: list[str]' in lines
     assert "compute_agent.virt.driver.Existence.NO = 'no'" in lines
-    assert 'compute_agent.virt.finding.Finding.fact: str' in lines
+    assert 'compute_agent.virt.values.finding.Finding.fact: str' in lines
     assert not any('._' in line for line in lines if '__init__' not in line)
 
 

@@ -75,6 +75,21 @@ VERIFY = 'certificate verify failed: '
             ),
         ),
         (
+            '[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1006)',
+            OPTIONS,
+            'X does not speak TLS at that port: write http://',
+        ),
+        (
+            '[SSL: RECORD_LAYER_FAILURE] record layer failure (_ssl.c:1032)',
+            OPTIONS,
+            'X does not speak TLS at that port: write http://',
+        ),
+        (
+            '[SSL] EOF occurred in violation of protocol (_ssl.c:1006)',
+            OPTIONS,
+            'or write http:// in place of https:// if that port has no TLS',
+        ),
+        (
             '[SSL] tlsv1 alert unknown ca (_ssl.c:2580)',
             VARIABLES,
             '(unknown ca): set OS_CERT and OS_KEY in the environment to a',

@@ -40,11 +40,11 @@ def test_the_section_lists_the_contract_the_errors_and_the_tree():
         'compute_agent.testing',
         'compute_agent.tree.provider_tree',
         'compute_agent.virt.driver',
-        'compute_agent.virt.finding',
-        'compute_agent.virt.cloud_nodes',
-        'compute_agent.virt.host_facts',
-        'compute_agent.virt.requested',
-        'compute_agent.virt.rule_results',
+        'compute_agent.virt.values.finding',
+        'compute_agent.virt.values.cloud_nodes',
+        'compute_agent.virt.values.host_facts',
+        'compute_agent.virt.values.requested',
+        'compute_agent.virt.values.rule_results',
     }
     assert all(STABLE.values())
 

@@ -52,3 +52,19 @@ def test_the_mistake_of_the_only_driver_is_told_as_it_is():
 def test_the_first_value_counts_when_mappings_are_merged():
     merged = drivers.merged([{'a': 1, 'b': 2}, {'b': 3, 'c': 4}])
     assert merged == {'a': 1, 'b': 2, 'c': 4}
+
+
+@pytest.mark.parametrize(
+    ('given', 'found'), [(None, None), ({}, {}), ({'rack': 1}, {'rack': '1'})]
+)
+def test_the_filter_of_its_nodes_is_a_mapping_of_texts(given, found):
+    one = types.SimpleNamespace(node_filter=given)
+
+    assert drivers.Drivers({'racks': one}).filters == [('racks', found)]
+
+
+def test_a_filter_that_is_no_mapping_is_the_drivers_mistake():
+    made = drivers.Drivers({'racks': types.SimpleNamespace(node_filter='r1')})
+
+    with pytest.raises(errors.DriverError, match='failed in node_filter'):
+        _ = made.filters

@@ -44,7 +44,7 @@ WORDS = {
     *('bottomk', 'by', 'changes', 'code', 'count', 'driver', 'call', 'done'),
     *('histogram_quantile', 'instance', 'job', 'kind', 'cause', 'le', 'max'),
     *('method', 'none', 'or', 'outcome', 'rate', 'route', 'service', 'state'),
-    *('sum', 'time', 'topk', 'vector', '__rate_interval'),
+    *('share', 'sum', 'time', 'topk', 'vector', '__rate_interval'),
     *('and', 'increase', '__range'),
 }
 

@@ -4,7 +4,7 @@
 import pytest
 
 from compute_agent.tree import assertion
-from compute_agent.virt import finding as contract
+from compute_agent.virt.values import finding as contract
 
 TEXT = """\
 nodes:

@@ -38,6 +38,16 @@ def test_it_starts_from_configuration(configured, write):
     assert fake.authority == ('CUSTOM_FAKE_*',)
 
 
+@pytest.mark.parametrize(
+    ('text', 'chosen'),
+    [('', None), ('node_filter: {}', {}), ('node_filter: {a: b}', {'a': 'b'})],
+)
+def test_its_filter_is_that_of_the_file(configured, write, text, chosen):
+    fake = driver.FakeDriver.from_conf(configured(write(TWO + text)))
+
+    assert fake.node_filter == chosen
+
+
 def test_a_start_without_a_file_says_which_option_to_set(configured):
     with pytest.raises(errors.ConfigError) as caught:
         driver.FakeDriver.from_conf(configured(None))

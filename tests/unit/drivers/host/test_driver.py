@@ -8,7 +8,7 @@ import recorded_libvirt
 from compute_agent import errors
 from compute_agent.tree import provider_tree
 from compute_agent.virt import driver as contract
-from compute_agent.virt import finding, host_facts
+from compute_agent.virt.values import finding, host_facts
 from drivers.host import driver, rule_files
 
 ROOT = '3b0b4a5e-62a1-4b6f-9df5-6a7b1f6b9f10'

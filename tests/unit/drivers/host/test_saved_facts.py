@@ -64,6 +64,14 @@ def test_local_facts_that_a_refused_file_may_have_stay_unknown(tmp_path):
         ('[{"name": "CPU", "value": 1}]', "'CPU.' is not the name of a fact"),
         ('no json', 'Expecting value: line 1 column 1 (char 0)'),
         ('[' * 100_000, ''),
+        (
+            f'[{{"name": "cpu.model", "value": {2**64}}}]',
+            'cpu.model: it is not from -9223372036854775808 to',
+        ),
+        (
+            f'[{{"name": "cpu.x", "value": {"[" * 99}{"]" * 99}}}]',
+            'cpu.x: it has lists in lists in more than 8 levels',
+        ),
     ],
 )
 def test_another_file_is_one_line(tmp_path, text, why):
@@ -82,7 +90,9 @@ def test_a_file_of_100_megabytes_is_one_line(tmp_path):
     path = tmp_path / 'facts.json'
     with path.open('wb') as file:
         file.truncate(100_000_000)
-    with pytest.raises(errors.ConfigError, match='it is larger than 16 MB'):
+    with pytest.raises(
+        errors.ConfigError, match='has more than 16000000 bytes'
+    ):
         driver.read_saved_facts(str(path))
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from compute_agent import errors
 from compute_agent.tree import provider_tree
-from compute_agent.virt import finding as virt
 from compute_agent.virt.driver import Existence
+from compute_agent.virt.values import finding as virt
 from drivers.ironic import driver
 from drivers.ironic.nodes import answers, describe
 from drivers.ironic.nodes import node as ironic
@@ -483,3 +483,11 @@ def test_a_class_that_cannot_be_used_is_shown_with_why(
         assert why in found['inventory=none'].reason
     else:
         assert 'inventory=CUSTOM_SILVER_' in found
+
+
+def test_the_filter_of_its_nodes_is_that_of_the_listing(rows):
+    api = Api(*rows)
+    api.filters = {'shard': 'rack1'}
+    made = driver.IronicDriver(api=api, manner=describe.Manner())
+
+    assert made.node_filter == {'shard': 'rack1'}

@@ -4,7 +4,7 @@
 import pytest
 
 from compute_agent import errors, extra_specs
-from compute_agent.virt import requested as virt
+from compute_agent.virt.values import requested as virt
 from drivers.ironic import requested
 
 UUID = '1be26c0b-03f2-4d2e-ae87-c02d7f33c123'

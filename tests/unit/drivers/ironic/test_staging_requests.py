@@ -9,7 +9,7 @@ import json
 import pytest
 
 from compute_agent import errors, extra_specs
-from compute_agent.virt import requested as virt
+from compute_agent.virt.values import requested as virt
 from drivers.ironic import requested
 from drivers.ironic.nodes import staging
 

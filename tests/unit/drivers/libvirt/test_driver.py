@@ -12,7 +12,7 @@ import recorded_libvirt
 from compute_agent import errors
 from compute_agent.tree import assertion
 from compute_agent.virt import driver as contract
-from compute_agent.virt import finding as virt
+from compute_agent.virt.values import finding as virt
 from drivers.libvirt import driver
 from drivers.libvirt.capabilities import facts
 from drivers.libvirt.cpu import guest_cpu

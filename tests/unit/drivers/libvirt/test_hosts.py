@@ -13,7 +13,7 @@ import pathlib
 import pytest
 import yaml
 
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 HOSTS = pathlib.Path(__file__).parents[3] / 'hosts'
 CASES = sorted(

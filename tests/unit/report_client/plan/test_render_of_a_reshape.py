@@ -99,5 +99,6 @@ def test_it_counts_as_one_operation():
     made = Plan(node_uuid='u1', operations=(RESHAPE,), before={})
     assert render.text(made, 'node').endswith('  1 operation')
     assert (
-        render.total([made], 2) == '1 of 2 nodes change; reshape 1; 1 not done'
+        render.total([(made, ())], 2)
+        == '1 of 2 nodes change; reshape 1; 1 not done'
     )

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The list of commands has a summary of each, and imports none of them.
+"""The list of commands, and their options, come from a table.
 
-Also: a command that needs no cycle imports nothing that only a cycle needs.
+No command is imported for it. The help of a command imports no agent.
 """
 
 import importlib.metadata
-import inspect
 import subprocess
 import sys
 
+import command_table
 import pytest
 
 from compute_agent.cmd.app import commands, main
@@ -29,21 +29,13 @@ LIGHT = (
     'state show',
     'status',
 )
-# The others open no agent: they send single requests, or none.
-OPEN_AN_AGENT = {
-    'drift',
-    'driver check',
-    'explain',
-    'leave',
-    'plan',
-    'provider adopt',
-    'provider rename',
-    'run',
-    'sync',
-    'tree show',
-}
 # The agent with its cycle, and what draws on a terminal.
-AGENT = ('compute_agent.cmd.wiring.agent', 'report_client.client', 'rich')
+AGENT = (
+    'compute_agent.cmd.wiring.building',
+    'compute_agent.cycle.resource_tracker',
+    'report_client.client',
+    'rich',
+)
 # The libraries of requests, and long tables.
 HEAVY = (
     *AGENT,
@@ -74,20 +66,13 @@ def imported(*words):
     return set(done.stderr.splitlines()[-1].split())
 
 
-def test_each_command_has_a_summary_in_the_table():
-    cliffs = {'help'}
-    assert set(commands.SUMMARIES) == {*POINTS, *cliffs}
-    assert list(commands.SUMMARIES) == sorted(commands.SUMMARIES)
-
-
-@pytest.mark.parametrize('name', sorted(POINTS))
-def test_the_summary_is_the_first_line_of_the_docstring(name):
-    first = inspect.getdoc(POINTS[name].load()).split('\n')[0]
-    assert commands.SUMMARIES[name] == first.rstrip('.')
+def test_the_table_has_what_the_commands_have():
+    assert commands.TABLE.read_text() == command_table.written()
 
 
 @pytest.mark.parametrize(
-    'words', [('--help',), ('help',), ('--version',), ('plam',)]
+    'words',
+    [('--help',), ('help',), ('--version',), ('plam',), ('complete',)],
 )
 def test_a_list_of_commands_imports_no_command(words):
     modules = {
@@ -103,8 +88,8 @@ def test_a_light_command_imports_no_heavy_library(name):
     assert imported(*name.split(), '--help').isdisjoint(HEAVY)
 
 
-@pytest.mark.parametrize('name', sorted({*POINTS} - OPEN_AN_AGENT))
-def test_a_command_without_an_agent_imports_none(name):
+@pytest.mark.parametrize('name', sorted(POINTS))
+def test_the_help_of_a_command_imports_no_agent(name):
     assert imported(*name.split(), '--help').isdisjoint(AGENT)
 
 

@@ -14,7 +14,7 @@ from compute_agent.cmd.control import protocol
 REQUEST = protocol.Request(
     command=protocol.Command.APPROVE,
     nodes=('cn1', 'кн2'),
-    digest='0123456789abcdef',
+    digests=('0123456789abcdef', 'fedcba9876543210'),
     person='alice',
 )
 
@@ -41,7 +41,7 @@ def test_later_fields_are_ignored():
 @pytest.mark.parametrize(
     ('change', 'why'),
     [
-        ({'version': 2}, 'other version 2: restart the daemon'),
+        ({'version': 1}, 'other version 1: restart the daemon'),
         ({'version': None}, 'other version None'),
         ({'command': 'halt'}, "does not know the command 'halt'; it knows"),
         ({'command': ['status']}, 'does not know the command'),
@@ -49,7 +49,7 @@ def test_later_fields_are_ignored():
         ({'nodes': [1]}, '"nodes" of a request has a word that is no text'),
         ({'nodes': ['x' * 1001]}, 'at most 1000 characters'),
         ({'nodes': ['x'] * 100_001}, 'is a list of names'),
-        ({'digest': None}, '"digest" of a request has'),
+        ({'digests': None}, '"digests" of a request is a list'),
         ({'person': {}}, '"person" of a request has'),
     ],
 )
@@ -107,7 +107,7 @@ def test_too_many_names_for_one_request_are_said_by_the_command():
     request = protocol.Request(
         command=protocol.Command.CYCLE, nodes=('x' * 900,) * 2000
     )
-    with pytest.raises(errors.ConfigError, match='names of 2000 nodes are'):
+    with pytest.raises(errors.ConfigError, match='give fewer nodes at a time'):
         protocol.request_line(request)
 
 

@@ -268,10 +268,10 @@ def test_a_server_that_breaks_is_one_line(tmp_path, serve, caplog):
     ('answer', 'why'),
     [
         (b'', 'the daemon ended, or was killed, before it answered'),
-        (b'{"version": 1, "kind": "requ', 'the daemon ended, or was killed'),
+        (b'{"version": 2, "kind": "requ', 'the daemon ended, or was killed'),
         (b'nonsense\n', 'this is not a line of JSON'),
         (
-            json.dumps({'version': 2, 'kind': 'status', 'data': {}}).encode()
+            json.dumps({'version': 1, 'kind': 'status', 'data': {}}).encode()
             + b'\n',
             'restart the daemon after an upgrade',
         ),

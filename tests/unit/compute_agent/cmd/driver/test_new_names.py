@@ -6,11 +6,11 @@ import sys
 import pytest
 
 from compute_agent import errors
-from compute_agent.cmd.driver import new_names
+from compute_agent.cmd.driver import driver_new
 
 
 def test_all_names_follow_from_the_drivers():
-    names = new_names.Names.of('rack_power2')
+    names = driver_new.Names.of('rack_power2')
     assert names.distribution == 'rack-power2-driver'
     assert names.package == 'rack_power2_driver'
     assert names.class_name == 'RackPower2'
@@ -25,13 +25,13 @@ def test_all_names_follow_from_the_drivers():
 )
 def test_a_name_that_no_package_can_have_is_refused(name):
     with pytest.raises(errors.ConfigError, match='such as rack_power') as exc:
-        new_names.Names.of(name)
+        driver_new.Names.of(name)
     assert '\n' not in str(exc.value)
 
 
 @pytest.mark.parametrize('name', ['r', 'class', 'a1_b2', 'r' * 40])
 def test_a_valid_name_is_accepted(name):
-    assert new_names.Names.of(name).name == name
+    assert driver_new.Names.of(name).name == name
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_valid_name_is_accepted(name):
 )
 def test_a_name_in_use_is_refused(name, reason):
     with pytest.raises(errors.ConfigError) as exc:
-        new_names.check_free(new_names.Names.of(name))
+        driver_new.check_free(driver_new.Names.of(name))
     assert str(exc.value).startswith(reason)
     assert str(exc.value).endswith('; choose another name')
 
@@ -56,7 +56,7 @@ def test_the_name_of_an_installed_package_is_refused(tmp_path, monkeypatch):
     with pytest.raises(
         errors.ConfigError, match='Python package shelf_driver'
     ):
-        new_names.check_free(new_names.Names.of('shelf'))
+        driver_new.check_free(driver_new.Names.of('shelf'))
     assert 'shelf_driver' not in sys.modules
 
 
@@ -68,15 +68,15 @@ def test_the_name_of_an_installed_distribution_is_refused(
     metadata.write_text('Name: shelf-driver\nVersion: 3.2\n')
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(errors.ConfigError, match='shelf-driver 3.2 is inst'):
-        new_names.check_free(new_names.Names.of('shelf'))
+        driver_new.check_free(driver_new.Names.of('shelf'))
 
 
 def test_a_free_name_is_accepted():
-    new_names.check_free(new_names.Names.of('shelf'))
+    driver_new.check_free(driver_new.Names.of('shelf'))
 
 
 def test_the_nodes_of_two_new_drivers_have_different_uuids():
-    first, second = map(new_names.Names.of, ('one', 'two'))
+    first, second = map(driver_new.Names.of, ('one', 'two'))
     uuids = {
         names.example_uuid(n) for names in (first, second) for n in (1, 2)
     }

@@ -11,17 +11,17 @@ import pytest
 import yaml
 
 from compute_agent import errors
-from compute_agent.cmd.driver import new_names, new_package
+from compute_agent.cmd.driver import driver_new
 
-NAMES = new_names.Names.of('rack_power')
-FILES = new_package.contents(NAMES)
+NAMES = driver_new.Names.of('rack_power')
+FILES = driver_new.contents(NAMES)
 
 
 def test_every_file_of_the_template_is_used():
-    folder = pathlib.Path(new_package.__file__).with_name('template')
+    folder = pathlib.Path(driver_new.__file__).with_name('template')
     files = [path for path in folder.rglob('*') if path.is_file()]
     found = {str(path.relative_to(folder)) for path in files}
-    assert found == set(new_package.PATHS)
+    assert found == set(driver_new.PATHS)
 
 
 def test_no_word_of_the_template_is_left():
@@ -51,7 +51,7 @@ def test_no_line_of_python_is_longer_than_79_characters():
 
 
 def test_the_folder_has_all_files(tmp_path):
-    new_package.write(FILES, tmp_path / 'new')
+    driver_new.write(FILES, tmp_path / 'new')
     written = {
         str(path.relative_to(tmp_path / 'new')): path.read_text()
         for path in (tmp_path / 'new').rglob('*')
@@ -71,14 +71,14 @@ def test_a_folder_that_exists_is_not_touched(tmp_path, kind):
         case _:
             folder.symlink_to('nowhere')
     with pytest.raises(errors.ConfigError, match='exists and is not overwr'):
-        new_package.write(FILES, folder)
+        driver_new.write(FILES, folder)
     assert [path.name for path in tmp_path.rglob('*')] == ['new']
 
 
 def test_a_directory_that_is_missing_is_named(tmp_path):
     folder = tmp_path / 'nowhere' / 'new'
     with pytest.raises(errors.ConfigError) as exc:
-        new_package.write(FILES, folder)
+        driver_new.write(FILES, folder)
     assert str(exc.value) == (
         f'{folder} cannot be written: No such file or directory; choose a '
         '--directory that exists and that you may write to'
@@ -88,5 +88,5 @@ def test_a_directory_that_is_missing_is_named(tmp_path):
 def test_a_package_that_cannot_be_written_whole_is_removed(tmp_path):
     blocked = {'file': 'text', 'file/below': 'text'}
     with pytest.raises(errors.ConfigError, match='cannot be written: '):
-        new_package.write(blocked, tmp_path / 'new')
+        driver_new.write(blocked, tmp_path / 'new')
     assert not (tmp_path / 'new').exists()

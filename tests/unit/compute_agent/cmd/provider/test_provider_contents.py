@@ -4,7 +4,7 @@
 import pytest
 
 from compute_agent import errors
-from compute_agent.cmd.provider import provider_contents
+from compute_agent.cmd.provider import provider_change, provider_contents
 
 
 @pytest.mark.parametrize(
@@ -75,3 +75,16 @@ def test_a_bare_string_is_no_collection():
 def test_a_field_is_given_once():
     with pytest.raises(errors.InvalidName, match='VCPU:total is given twice'):
         provider_contents.parse_fields(['VCPU=8', 'VCPU:total=9'])
+
+
+@pytest.mark.parametrize(
+    ('missing', 'hint'),
+    [
+        (['HW_NEW'], ''),
+        (['CUSTOM_A', 'HW_NEW'], '; --create creates CUSTOM_A'),
+        (['CUSTOM_A'], '; --create creates it'),
+        (['CUSTOM_A', 'CUSTOM_B'], '; --create creates them'),
+    ],
+)
+def test_what_create_would_create_is_said(missing, hint):
+    assert provider_change.create_hint(missing) == hint

@@ -1,9 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The observers of cycles: each hears of all, and none can stop a cycle."""
 
+import dataclasses
+
 import pytest
 
+from compute_agent.cmd.control import node_states
 from compute_agent.cmd.run import cycle_listeners, lifetime
+from compute_agent.cycle.node import node_result
+from compute_agent.cycle.node.node_result import Status
+from compute_agent.tree import node
+
+ONE, TWO, NEW = (
+    node.Node(uuid=f'11111111-1111-4111-8111-11111111111{n}', name=f'n{n}')
+    for n in range(3)
+)
+RELEASED = 'alice released it; no other node begins'
 
 
 class Heard:
@@ -28,6 +40,26 @@ class Heard:
         self.calls.append(call)
 
 
+class Clock:
+    """Returns a later moment at each call."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        self.now += 1
+        return node_states.Moment(date=self.now, uptime=self.now)
+
+
+def ended(one, status=Status.DONE, reason=''):
+    return node_result.ended(one, status, reason)
+
+
+def untried(one):
+    found = ended(one, Status.FAILED, RELEASED)
+    return dataclasses.replace(found, outage=True, untried=True)
+
+
 class Requests:
     """The signals of a daemon that nobody signals."""
 
@@ -47,8 +79,8 @@ def test_each_listener_hears_of_a_cycle_and_its_results(life):
     life.listeners.add(first)
     life.listeners.add(second)
     with life.cycle() as finished:
-        finished(['result'])
-    assert first.calls == ['begin', ('end', ['result'])]
+        finished([ended(ONE)])
+    assert first.calls == ['begin', ('end', [ended(ONE)])]
     assert second.calls == first.calls
 
 
@@ -79,3 +111,22 @@ def test_a_listener_that_fails_stops_neither_the_cycle_nor_the_others(caplog):
     broken.fails = True
     listeners.begin()
     assert len(caplog.records) == 3
+
+
+@pytest.mark.catches('a node that was not tried has failed')
+def test_the_nodes_that_were_not_tried_are_as_they_were(life):
+    states = node_states.NodeStates(Clock())
+    life.listeners.add(states)
+    with life.cycle() as finished:
+        finished([ended(ONE), ended(TWO)])
+    before = states.nodes[TWO.uuid]
+    with life.cycle() as finished:
+        finished([ended(ONE), untried(TWO), untried(NEW)])
+    assert states.nodes.keys() == {ONE.uuid, TWO.uuid}
+    after = states.nodes[TWO.uuid]
+    assert after.result.status is Status.DONE
+    assert after.done == before.done
+    assert states.nodes[ONE.uuid].done != before.done
+    assert states.outage is None
+    assert life.status.last.trouble == ''
+    assert life.status.last.counts['failed'] == 0

@@ -39,7 +39,9 @@ def waits():
         conf.set_override('embedded', embedded, 'placement')
         requests = Requests()
         agent = types.SimpleNamespace(begin_files=lambda: None)
-        work = cycles.Cycles(conf, lambda: conf, agent, requests)
+        work = cycles.Cycles(
+            conf, lambda: conf, agent, requests, cfg.ConfigOpts()
+        )
         work.wait_before_first()
         return requests.waited
 
@@ -90,7 +92,7 @@ def _reload(conf, reload_driver):
         reload=lambda settings: done.append('files'),
         reload_driver=lambda: done.append('driver') or reload_driver(),
     )
-    work = cycles.Cycles(conf, lambda: conf, agent, Requests())
+    work = cycles.Cycles(conf, lambda: conf, agent, Requests(), conf)
     work.reload()
     return done
 
@@ -124,17 +126,30 @@ def test_a_mistake_in_the_driver_s_files_is_told_and_no_other_is(conf, caplog):
     )
 
 
+def test_a_file_that_came_or_went_since_the_start_is_said(conf, caplog):
+    """The options in force are read again from the files of the start."""
+    agent = types.SimpleNamespace(
+        reload=lambda _: None, reload_driver=lambda: None
+    )
+    fresh = types.SimpleNamespace(config_file=['/etc/conf.d/new.conf'])
+    work = cycles.Cycles(conf, lambda: fresh, agent, Requests(), conf)
+    work.reload()
+    (record,) = caplog.records
+    assert '/etc/conf.d/new.conf came or went' in record.getMessage()
+
+
 def test_handlers_that_a_reload_makes_are_escaped():
     """As oslo.log does if the file of log_config_append has changed."""
     logger = logging.getLogger('compute_agent.of_a_reload')
     handler = logging.NullHandler()
     conf = types.SimpleNamespace(
-        mutate_config_files=lambda: logger.addHandler(handler)
+        config_file=[],
+        mutate_config_files=lambda: logger.addHandler(handler),
     )
     agent = types.SimpleNamespace(
         reload=lambda _: None, reload_driver=lambda: None
     )
-    work = cycles.Cycles(conf, lambda: conf, agent, Requests())
+    work = cycles.Cycles(conf, lambda: conf, agent, Requests(), conf)
     try:
         work._mutate()
     finally:

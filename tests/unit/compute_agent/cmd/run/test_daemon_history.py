@@ -7,7 +7,8 @@ import types
 
 import pytest
 
-from compute_agent.cmd.run import cycle_listeners, daemon_history
+from compute_agent import errors
+from compute_agent.cmd.run import daemon_history
 from compute_agent.plan.history_entry import What
 from compute_agent.state import state as state_module
 
@@ -95,8 +96,7 @@ def test_a_database_that_hangs_delays_neither_the_start_nor_the_stop(
     returned = []
 
     def live():
-        listeners = cycle_listeners.CycleListeners([])
-        past = daemon_history.begin(state.history, listeners)
+        past = daemon_history.begin(state.history, lambda: True)
         returned.append(past.stopping('SIGTERM'))
 
     daemon = threading.Thread(target=live, daemon=True)
@@ -109,6 +109,16 @@ def test_a_database_that_hangs_delays_neither_the_start_nor_the_stop(
         if thread.name == 'history':
             thread.join(PATIENCE)
     assert {what for what, _ in told(state)} == {What.STARTED, What.STOPPED}
+
+
+def test_a_standby_adds_nothing_until_it_reports(state):
+    holds = []
+    past = daemon_history.begin(state.history, lambda: bool(holds))
+    past.fail(errors.Unavailable('placement does not answer'))
+    assert told(state) == []
+    holds.append(True)
+    past.started()
+    assert [what for what, _ in told(state)] == [What.STARTED]
 
 
 def test_a_stop_that_is_written_says_so(state, daemon):

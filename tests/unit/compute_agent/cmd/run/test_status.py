@@ -65,7 +65,11 @@ def test_while_a_cycle_runs_the_last_one_is_still_told(state, clock):
     'end',
     [
         {'exc': errors.Unavailable('no answer')},
-        {'results': [result(Status.WAITING, reason='no answer', outage=True)]},
+        {
+            'results': [
+                result(Status.WAITING, reasons=('no answer',), outage=True)
+            ]
+        },
     ],
 )
 def test_an_outage_says_when_all_was_well(state, clock, end):

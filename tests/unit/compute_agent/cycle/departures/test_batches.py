@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes that leave in the same cycle are one batch, and no others."""
 
-import dataclasses
-
 from compute_agent.cycle.departures import batches
 from compute_agent.state.nodes import KnownNode
 from compute_agent.virt.driver import Existence
@@ -15,7 +13,9 @@ def left(*names, before=None, listed=LISTED, now=NOW):
     """The missing nodes, after those of these names left, too."""
     new = {name: KnownNode(name=name) for name in names}
     missing = {**(before or {}), **new}
-    return missing | batches.newly_left(missing, listed, now)
+    stay = [f'stays-{number}' for number in range(listed)]
+    known = {**missing, **{name: KnownNode(name=name) for name in stay}}
+    return missing | batches.newly_left(known, stay, now)
 
 
 def test_a_node_has_left_of_all_the_nodes_that_there_were():
@@ -48,8 +48,19 @@ def test_a_node_that_exists_has_not_left():
     assert batches.batches(found).keys() == {'b'}
 
 
-def test_a_batch_counts_the_nodes_that_the_driver_does_not_deny():
-    missing = left('a', 'b', 'c')
-    missing['a'] = dataclasses.replace(missing['a'], answer=Existence.NO)
-    missing['b'] = dataclasses.replace(missing['b'], answer=Existence.UNKNOWN)
-    assert batches.batches(missing)['a'].unasked == 2
+def test_a_list_without_any_node_that_was_known_is_another_one():
+    known = {name: KnownNode(name=name) for name in 'abc'}
+    found = batches.newly_left(known, ['x', 'y'], NOW)
+    # The nodes of the other list do not count.
+    assert {node.left_of for node in found.values()} == {-3}
+    assert batches.batches(found)['a'].is_all
+    assert batches.partly_back(found, ['x', 'y']) == {}
+    back = batches.partly_back(found, ['a', 'x'])
+    assert back.keys() == {'b', 'c'}
+    assert not batches.batches({**found, **back})['b'].is_all
+
+
+def test_a_node_that_stays_makes_the_list_the_right_one():
+    known = {name: KnownNode(name=name) for name in 'abc'}
+    found = batches.newly_left(known, ['c', 'x'], NOW)
+    assert not batches.batches(found)['a'].is_all

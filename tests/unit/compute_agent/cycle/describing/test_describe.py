@@ -185,6 +185,42 @@ def test_the_root_is_made_for_a_driver_that_only_edits():
     assert described(WithTree()).data(UUID).name == NODE.name
 
 
+class Deep(Silent):
+    """Has the newest method, in which something else is missing."""
+
+    def update_provider_tree(self, provider_tree, nodename, allocations=None):
+        raise NotImplementedError('something inside')
+
+
+class DeepTwice(Deep):
+    def get_available_resource(self, nodename):
+        raise NotImplementedError('and here')
+
+
+@pytest.mark.catches('the text of a NotImplementedError is lost')
+@pytest.mark.parametrize(
+    ('driver', 'said'),
+    [
+        (Deep(), 'NotImplementedError: something inside'),
+        (
+            DeepTwice(),
+            (
+                'NotImplementedError: something inside; '
+                'NotImplementedError: and here'
+            ),
+        ),
+    ],
+    ids=['Deep', 'DeepTwice'],
+)
+def test_a_driver_that_describes_nothing_keeps_its_words(driver, said):
+    with pytest.raises(errors.DriverError) as caught:
+        described(driver)
+    assert str(caught.value) == (
+        f'{type(driver).__name__} failed for {NODE}: none of its methods '
+        f'describes it ({said})'
+    )
+
+
 def test_a_driver_that_describes_nothing_is_a_driver_error():
     with pytest.raises(errors.DriverError, match='Silent failed for node-1'):
         described(Silent())

@@ -6,7 +6,7 @@ import dataclasses
 import pytest
 
 from compute_agent.cycle.planning import decide
-from compute_agent.ownership.policy import Policy
+from compute_agent.ownership.policy import Orders, Policy
 from compute_agent.ownership.record import Record
 from compute_agent.plan.needs import NOTHING, Known, Needs
 from compute_agent.plan.observation import Observation
@@ -125,6 +125,31 @@ def test_what_is_in_use_stays_and_is_at_stake():
     (reserved,) = decision.made.plan.operations
     assert reserved.inventories['VCPU'].reserved == 8
     assert decision.at_stake == (WAS,)
+
+
+def reserving(edit, **seen):
+    """Return what is reserved before a person allows the first write."""
+    given = dataclasses.replace(inputs(WAS, edit, {}), asks=True)
+    given = dataclasses.replace(
+        given,
+        seen=dataclasses.replace(given.seen, **seen),
+        policy=Policy(node_uuid=NODE, orders=Orders(prune=['VCPU'])),
+    )
+    used = {NODE: {'VCPU': frozenset({CONSUMER})}}
+    made = decide.decide(given, Known(consumers=used, names=NAMES)).made
+    assert made.takeovers
+    return made.reserving
+
+
+def out_of_service(tree):
+    tree.update_inventory(NODE, {'VCPU': {'total': 8, 'reserved': 8}})
+
+
+def test_only_a_reservation_that_is_described_needs_no_yes():
+    (reserved,) = reserving(out_of_service).operations
+    assert reserved.inventories['VCPU'].reserved == 8
+    assert reserving(without_inventory) is None
+    assert reserving(out_of_service, home=frozenset()) is None
 
 
 def test_the_cause_of_a_removal_outlives_its_failed_attempt():

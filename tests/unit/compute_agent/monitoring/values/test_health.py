@@ -52,6 +52,39 @@ def test_before_the_first_cycle_it_starts_and_is_not_ready(daemon):
     )
 
 
+def test_a_standby_that_could_report_is_ready(daemon):
+    daemon.status.stand_by('host-1 holds the share fake', '')
+    found = daemon.judge(after=1.0)
+    assert (found.state, found.is_healthy, found.is_ready) == (
+        State.STANDBY,
+        True,
+        True,
+    )
+    assert found.data()['role'] == 'standby'
+    assert found.why == 'host-1 holds the share fake'
+
+
+def test_a_standby_that_could_not_report_is_not_ready(daemon):
+    daemon.status.stand_by('host-1 holds the share fake', str(AWAY))
+    assert not daemon.judge(after=1.0).is_ready
+    found = daemon.judge(after=1000.0)
+    assert (found.state, found.is_healthy) == (State.OUTAGE, False)
+    assert str(AWAY) in found.why
+
+
+def test_a_standby_that_reports_is_the_holder(daemon):
+    daemon.status.stand_by('host-1 holds the share fake', '')
+    daemon.status.hold()
+    daemon.cycle()
+    found = daemon.judge(after=1.0)
+    assert (found.state, found.data()['role']) == (State.OK, 'holder')
+
+
+def test_an_agent_without_a_share_has_no_role(daemon):
+    daemon.cycle()
+    assert 'role' not in daemon.judge().data()
+
+
 def test_a_good_cycle_is_health_for_five_intervals(daemon):
     daemon.cycle()
     assert daemon.judge(after=299).state is State.OK
@@ -157,6 +190,7 @@ def test_programs_read_the_age_the_threshold_and_the_last_cycle(daemon):
             'began': '2026-01-31T12:00:12Z',
             'seconds': 2.0,
             'trouble': str(AWAY),
+            'nodes': dict.fromkeys(('done', 'waiting', 'failed', 'left'), 0),
         },
         'running_since': None,
     }

@@ -13,7 +13,7 @@ from compute_agent import errors, yaml_file
 from compute_agent.provider_config.entries import entry
 from compute_agent.provider_config.entries import parse as parser
 from compute_agent.provider_config.entries.parse import SCHEMA
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 CASES = sorted(
     (pathlib.Path(__file__).parents[4] / 'provider_config').glob('*.yaml')

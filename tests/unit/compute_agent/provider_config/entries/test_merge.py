@@ -125,22 +125,13 @@ def test_a_uuid_is_no_name_and_a_name_no_uuid():
     assert merge(tree, entry('CUSTOM_A', name=NODE)) == []
 
 
-def test_a_sharing_provider_of_another_is_not_written_and_that_is_noted():
+@pytest.mark.parametrize('created', [[], [SHARED]])
+def test_a_sharing_provider_is_written_whoever_created_it(created):
     tree = tree_of(placed(), placed(SHARED, 'nfs'))
-    merge(tree, entry('CUSTOM_A', uuid=SHARED))
-    assert not tree.assertions
-    (note,) = tree.notes
-    assert note.startswith(
-        f'nfs ({SHARED}): the entry at {A}:4 is not applied, because this '
-        'agent did not create that sharing provider; '
-    )
-
-
-def test_a_sharing_provider_of_ours_is_written():
-    tree = tree_of(placed(), placed(SHARED, 'nfs'))
-    record = recorded(created=[SHARED])
+    record = recorded(created=created)
     merge(tree, entry('CUSTOM_A', uuid=SHARED), record=record)
     assert said(tree, SHARED) == {FROM_A: {'CUSTOM_A'}}
+    assert not tree.notes
 
 
 def test_no_provider_becomes_nova_s_by_being_in_a_file():
@@ -285,12 +276,9 @@ def test_nothing_is_noted_of_what_is_held_for_another_node():
     assert not tree.notes
 
 
-def test_a_provider_that_is_not_there_or_not_ours_is_not_visited():
-    tree = tree_of(placed(), placed(SHARED, 'nfs'))
-    held = {
-        (uuid, TRAIT): {FROM_A: frozenset({'CUSTOM_A'})}
-        for uuid in (SHARED, CHILD)
-    }
+def test_a_provider_that_is_not_there_is_not_visited():
+    tree = tree_of(placed())
+    held = {(CHILD, TRAIT): {FROM_A: frozenset({'CUSTOM_A'})}}
     merge(tree, record=Record(claims=held))
     assert not tree.assertions
 

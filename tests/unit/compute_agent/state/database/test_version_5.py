@@ -60,7 +60,7 @@ def test_it_becomes_the_version_that_this_agent_writes(directory, tmp_path):
     new = tmp_path / 'new'
     for path in (new, directory):
         state_module.State.open(path).close()
-    assert schema.SCHEMA_VERSION == 7
+    assert schema.SCHEMA_VERSION == 11
     assert tables(directory) == tables(new)
 
 

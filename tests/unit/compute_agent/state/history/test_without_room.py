@@ -101,12 +101,14 @@ def granted(state):
 
 
 def imported(state):
-    state.handover.import_record(
-        NodeRecord(
-            node=node.Node(uuid=NODE, name='cn1'),
-            driver='fake',
-            record=Record(created=frozenset([NODE])),
-        )
+    state.handover.import_records(
+        [
+            NodeRecord(
+                node=node.Node(uuid=NODE, name='cn1'),
+                driver='fake',
+                record=Record(created=frozenset([NODE])),
+            )
+        ]
     )
     return record(state).created == {NODE}
 

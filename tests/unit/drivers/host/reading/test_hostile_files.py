@@ -52,6 +52,15 @@ def test_garbage_makes_facts_unknown(case, seed, tmp_path):
     _each_is_unknown_or_fits(host)
 
 
+def test_a_nul_in_the_kernel_s_release_ends_it(tmp_path):
+    """The release is a part of paths."""
+    host = recorded_hosts.make(recorded_hosts.CASES[0], tmp_path)
+    release = host.root / 'proc/sys/kernel/osrelease'
+    release.parent.mkdir(parents=True, exist_ok=True)
+    release.write_bytes(b'6.1.0\0x\n')
+    _each_is_unknown_or_fits(host)
+
+
 @pytest.mark.parametrize('case', recorded_hosts.CASES, ids=lambda p: p.stem)
 def test_folders_in_place_of_files_make_facts_unknown(case, tmp_path):
     host = recorded_hosts.make(case, tmp_path)

@@ -115,7 +115,7 @@ def test_one_refused_file_leaves_the_rest(folder, read, tmp_path):
         'link is not read: it is a symbolic link; put the file itself there',
         (
             'open is not read: users other than its owner may write to it; '
-            'chmod go-w'
+            f'run "chmod go-w {folder}/open"'
         ),
         'pipe is not read: it is not a regular file',
         'subfolder is not read: it is not a regular file',
@@ -158,6 +158,11 @@ def test_the_files_of_a_folder_that_others_may_write_are_refused(
         ('a', 'x=1\n# +expiry-time=soon\n', '2: +expiry-time is no time'),
         ('a', 'x=1\n=1\n', "2: '' is no name of a fact"),
         ('a.yml', 'x: 1\n', '1: '),
+        (
+            'a.yaml',
+            f'facts:\n  x: 0x{"f" * 5000}\n',
+            "2: the number '0xffff",
+        ),
     ],
 )
 def test_a_wrong_file_is_named_with_its_line(folder, read, name, text, line):

@@ -40,7 +40,7 @@ def test_a_file_that_others_may_write_is_left_out(folder, mode):
     folder.write(GOOD.replace('good', 'bad'), 'b.yaml').chmod(mode)
     assert _line(folder, 'b.yaml') == (
         'FILE is left out: users other than its owner may write to it; '
-        'chmod go-w'
+        'run "chmod go-w FILE"'
     )
 
 
@@ -70,7 +70,7 @@ def test_a_file_of_another_user_is_left_out(folder):
     folder.write(GOOD)
     os.chown(folder.write(GOOD.replace('good', 'bad'), 'b.yaml'), 4711, 0)
     assert _line(folder, 'b.yaml') == (
-        'FILE is left out: it belongs to user 4711; chown it to root'
+        'FILE is left out: it belongs to user 4711; run "chown root FILE"'
     )
 
 

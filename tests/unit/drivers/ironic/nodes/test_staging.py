@@ -17,7 +17,7 @@ ROW = {
     'uuid': UUID,
     'name': 'rack1-node01',
     'resource_class': 'gold',
-    'traits': ['CUSTOM_A', 'CUSTOM_B', 'HW_CPU_X86_VMX'],
+    'traits': ['CUSTOM_A', 'CUSTOM_B', 'CUSTOM_OLD', 'HW_CPU_X86_VMX'],
     'instance_info': {},
     'instance_uuid': None,
     'provision_state': 'available',
@@ -327,7 +327,7 @@ def test_a_patch_is_json():
 
 def test_what_was_staged_is_not_staged_again():
     info = {
-        'traits': ['CUSTOM_X', 'CUSTOM_A', 'CUSTOM_Y'],
+        'traits': ['CUSTOM_B', 'CUSTOM_A', 'CUSTOM_OLD'],
         'capabilities': '{"x": 1, "boot_mode": "uefi"}',
         'compute_agent_staged': record(['CUSTOM_A'], {'boot_mode': 'uefi'}),
     }
@@ -336,6 +336,7 @@ def test_what_was_staged_is_not_staged_again():
     assert not change.staging.changed
     assert change.staging.summary == 'already staged'
     assert change.staging.traits == ('CUSTOM_A',)
+    assert change.staging.kept == ('CUSTOM_B', 'CUSTOM_OLD')
 
 
 def test_what_others_put_there_is_not_made_ours():
@@ -589,6 +590,44 @@ def test_a_node_with_a_forbidden_trait_is_refused(group):
         f'node {NAME} does not satisfy the request, which forbids CUSTOM_A, '
         'CUSTOM_B'
     )
+
+
+def test_a_trait_that_others_requested_is_kept_and_told():
+    info = {'traits': ['CUSTOM_B', 'CUSTOM_A']}
+    change = staging.stage(target(info), wanted('trait:CUSTOM_A=required'))
+    assert change.staging.lines == (
+        f'{NAME}: already there, and not staged by this agent',
+        '  traits: CUSTOM_A',
+        '  requested by others: CUSTOM_B',
+    )
+
+
+@pytest.mark.catches('others may have requested traits that the node lacks')
+@pytest.mark.parametrize('words', [A_AND_UEFI, ['resources:CUSTOM_GOLD=1']])
+@pytest.mark.parametrize('state', ['available', 'active'])
+def test_a_node_that_ironic_would_not_deploy_is_refused(words, state):
+    instance = INSTANCE if state == 'active' else None
+    info = {'traits': ['CUSTOM_A', 'CUSTOM_X', 'CUSTOM\nY']}
+    row = {'provision_state': state, 'instance_uuid': instance}
+    with pytest.raises(errors.Refused) as caught:
+        staging.stage(target(info, **row), wanted(*words), instance)
+    assert str(caught.value) == (
+        f'node {NAME}: instance_info/traits has CUSTOM_X, CUSTOM\\nY, set by '
+        'another program and no trait of the node in Ironic, so Ironic would '
+        'refuse to deploy the node, and nothing was changed; correct the list '
+        f'("baremetal node set {UUID} --instance-info traits=..."), or add '
+        f'the trait ("baremetal node add trait {UUID} ...")'
+    )
+
+
+def test_a_requested_trait_that_went_from_the_node_is_restaged_without_it():
+    info = {
+        'traits': ['CUSTOM_X'],
+        'compute_agent_staged': record(['CUSTOM_X']),
+    }
+    change = staging.stage(target(info), wanted('trait:CUSTOM_A=required'))
+    assert change.staging.kept == ()
+    assert change.patch[0] == operation('replace', 'traits', ['CUSTOM_A'])
 
 
 @pytest.mark.parametrize(

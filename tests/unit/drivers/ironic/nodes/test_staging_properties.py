@@ -15,7 +15,7 @@ ROW = {
     'uuid': '1be26c0b-03f2-4d2e-ae87-c02d7f33c123',
     'name': 'node1',
     'resource_class': None,
-    'traits': ['CUSTOM_A', 'CUSTOM_B', 'CUSTOM_C'],
+    'traits': ['CUSTOM_A', 'CUSTOM_B', 'CUSTOM_C', 'CUSTOM_OTHERS'],
     'instance_uuid': None,
     'provision_state': 'available',
     'power_state': 'power on',
@@ -26,6 +26,8 @@ FIELDS = ('traits', 'capabilities')
 NAMES = ('boot_mode', 'disk_label', 'ä')
 VALUES = ('uefi', 'gpt', '')
 TRAITS = ('CUSTOM_A', 'CUSTOM_B', 'CUSTOM_C', 'CUSTOM_ELSEWHERE')
+# Others request only what the node has: all else is refused.
+OTHERS = ('CUSTOM_A', 'CUSTOM_B', 'CUSTOM_C', 'CUSTOM_OTHERS')
 
 objects = st.dictionaries(
     st.sampled_from(NAMES),
@@ -36,7 +38,7 @@ capabilities = (
     | objects.map(json.dumps)
     | objects.map(lambda o: json.dumps(o, indent=1, ensure_ascii=False))
 )
-traits = st.none() | st.lists(st.sampled_from(TRAITS))
+traits = st.none() | st.lists(st.sampled_from(OTHERS))
 infos = st.fixed_dictionaries(
     {},
     optional={

@@ -12,8 +12,13 @@ import pytest
 import recorded_libvirt
 
 from compute_agent import errors
-from compute_agent.virt import finding
-from drivers.libvirt.capabilities import compute_findings, facts, nova_traits
+from compute_agent.virt.values import finding
+from drivers.libvirt.capabilities import (
+    compute_findings,
+    facts,
+    nova_traits,
+    votes,
+)
 from drivers.libvirt.cpu import guest_cpu
 from drivers.libvirt.reading import guests
 from drivers.libvirtd import hypervisor
@@ -234,6 +239,40 @@ def test_an_answer_that_fails_is_unknown_and_not_no(case, monkeypatch):
     assert traits['STORAGE_BUS_SCSI'].found is PRESENT
     assert traits['STORAGE_BUS_FDC'].found is UNKNOWN
     assert traits['STORAGE_BUS_FDC'].reason == 'libvirtd is restarting'
+
+
+@pytest.mark.catches('a host without libvirt can do what nova can')
+def test_without_libvirt_nothing_is_claimed(case, monkeypatch):
+    """Not even what nova and its options decide on a host with libvirt."""
+    options = {
+        'swtpm_enabled': True,
+        'file_backed_memory': True,
+        'permit_auto_converge': True,
+        'permit_post_copy': True,
+        'userfaultfd': '1',
+    }
+    claimed = {
+        'VOLUME_EXTEND',
+        'IMAGE_TYPE_QCOW2',
+        'MEM_BACKING_FILE',
+        'MIGRATE_AUTO_CONVERGE',
+        'MIGRATE_POST_COPY',
+        'SECURITY_TPM_SECRET_SECURITY_HOST',
+    }
+    with_libvirt = case.traits(**options)
+    assert {with_libvirt[name].found for name in claimed} == {PRESENT}
+
+    def fail(*_args, **_named):
+        raise hypervisor.Unanswered('libvirt-python is not installed')
+
+    for question in ('versions', 'capabilities', 'domain_capabilities'):
+        monkeypatch.setattr(case.libvirt, question, fail)
+    traits = case.traits(**options)
+    assert PRESENT not in {one.found for one in traits.values()}
+    for name in claimed:
+        assert traits[name].found is UNKNOWN, name
+        assert traits[name].reason == votes.NO_ANSWER
+    assert traits['STORAGE_BUS_LXC'].found is ABSENT
 
 
 def test_an_architecture_without_an_answer_may_have_other_devices(case):

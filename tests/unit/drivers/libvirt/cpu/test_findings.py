@@ -5,7 +5,7 @@ import dataclasses
 
 import pytest
 
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 from drivers.libvirt.cpu import cpu_traits, findings, processors
 from drivers.libvirt.cpu.findings import Facts, ReportedFlags
 

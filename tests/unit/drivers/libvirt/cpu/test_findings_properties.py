@@ -7,7 +7,7 @@ import os_traits
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 from drivers.libvirt.cpu import cpu_traits, findings, processors
 from drivers.libvirt.cpu.findings import Facts, ReportedFlags
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 from drivers import host_files
 from drivers.libvirt.inventory import disk
 from drivers.libvirt.reading import disk_kind

@@ -9,7 +9,7 @@ import pytest
 import recorded_libvirt
 
 from compute_agent import errors
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 from drivers.libvirt.capabilities import facts
 from drivers.libvirt.cpu import guest_cpu
 from drivers.libvirt.reading import guests

@@ -12,7 +12,7 @@ import shutil
 import pytest
 import recorded_hosts
 
-from compute_agent.virt import finding
+from compute_agent.virt.values import finding
 
 TRAIT = 'COMPUTE_REMOTE_MANAGED_PORTS'
 ABSENT, PRESENT, UNKNOWN = (

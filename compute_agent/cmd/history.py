@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``compute-agent history``: list what changed, when, by whom and why.
+
+The command reads a copy of the state database and asks neither placement nor
+the driver. The marks are those of a plan: + added, - removed, ~ changed. All
+times are in UTC. A day is a span: ``--since`` takes its beginning, ``--until``
+its end.
+"""
+
+import argparse
+import datetime as dt
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from report_client.plan import render
+
+from .. import errors
+from ..plan.history_entry import OTHERS, Entry, KeptEntry
+from ..tree.node import Node
+from .app import configuration, listing
+from .wiring.opening import record_place, state_copy
+
+_AGO = re.compile(r'(\d{1,6}) ?(m|min|h|d|w)')
+_SECONDS = {'m': 60, 'min': 60, 'h': 3_600, 'd': 86_400, 'w': 604_800}
+_DAYS = {'today': 0, 'yesterday': 1}
+_WANTED = (
+    'give "2h", "3d", "today", "yesterday", "2026-11-22" or '
+    '"2026-11-22 10:30" (UTC)'
+)
+
+
+class History(listing.Listing):
+    """List what changed: when, by whom, why, and the request's result.
+
+    The command shows what the agent wrote and restored, and what other
+    writers changed between two cycles: neither placement nor the agent knows
+    who they are. It also shows approvals, outages, and the daemon's start and
+    stop. It needs neither placement nor the driver, and works beside a daemon.
+    """
+
+    COLUMNS = (
+        'Time',
+        'Who',
+        'Node',
+        'Provider',
+        'What',
+        'Changes',
+        'Why',
+        'Result',
+    )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the subject, the times and the filters."""
+        parser.add_argument(
+            'subject',
+            nargs='?',
+            metavar='NODE|PROVIDER',
+            help='Only the entries about this node or provider, given by name '
+            'or uuid (default: all entries).',
+        )
+        parser.add_argument(
+            '--since',
+            metavar='TIME',
+            help='Only entries from this time on: "2h", "3d", "yesterday", '
+            '"2026-11-22" or "2026-11-22 10:30", in UTC.',
+        )
+        parser.add_argument(
+            '--until',
+            metavar='TIME',
+            help='Only entries before the end of this time, written in the '
+            'same way: "--since yesterday --until yesterday" is one day.',
+        )
+        parser.add_argument(
+            '--removals',
+            action='store_true',
+            help='Only entries in which a name or a provider is removed.',
+        )
+        parser.add_argument(
+            '--by-others',
+            action='store_true',
+            help='Only changes of other writers.',
+        )
+
+    def rows(self, parsed_args: argparse.Namespace) -> listing.Listed:
+        """Return a row for each entry, oldest first."""
+        now, given = time.time(), parsed_args
+        begin = since(given.since, now) if given.since else 0.0
+        end = until(given.until, now) if given.until else None
+        conf = configuration.load(self.app.global_options, local=True)
+        with state_copy(conf) as opened:
+            kept = opened.history.entries(begin, end)
+            nodes = opened.nodes.all()
+        found = _chosen(kept, given, nodes)
+        rows = entry_rows(found, _names(kept, nodes))
+        note = (
+            None
+            if rows
+            else f'the history in {record_place(conf)} has no such entry'
+        )
+        return rows, note, 0
+
+
+def _chosen(
+    kept: Sequence[KeptEntry],
+    given: argparse.Namespace,
+    nodes: Sequence[Node],
+) -> list[KeptEntry]:
+    """Return the entries that the options ask for."""
+    found = [
+        one
+        for one in kept
+        if (one.entry.is_removal or not given.removals)
+        and (one.entry.by == OTHERS or not given.by_others)
+    ]
+    if given.subject is None:
+        return found
+    uuids = _uuids(given.subject, kept, nodes)
+    return [
+        one for one in found if {one.entry.uuid, one.entry.node_uuid} & uuids
+    ]
+
+
+def _uuids(
+    word: str, kept: Sequence[KeptEntry], nodes: Sequence[Node]
+) -> set[str]:
+    """Return the uuids of the nodes and providers that a word names.
+
+    :raises errors.ConfigError: it names none
+    """
+    wanted = {word, word.lower()}
+    found = {n.uuid for n in nodes if wanted & {n.uuid, n.name, n.called}}
+    for one in kept:
+        entry = one.entry
+        if wanted & {entry.uuid, entry.provider}:
+            found.add(entry.uuid)
+        if entry.node_uuid in wanted:
+            found.add(entry.node_uuid)
+    if not found - {''}:
+        raise errors.ConfigError(
+            f'the history of this time has no node or provider {word}'
+        )
+    return found - {''}
+
+
+def _names(
+    kept: Sequence[KeptEntry], nodes: Sequence[Node]
+) -> Mapping[str, str]:
+    """Return the names of nodes, also of those that are gone."""
+    gone = {
+        one.entry.node_uuid: one.entry.provider
+        for one in kept
+        if one.entry.node_uuid == one.entry.uuid and one.entry.provider
+    }
+    return {**gone, **{node.uuid: node.called for node in nodes}}
+
+
+def entry_rows(
+    kept: Iterable[KeptEntry], nodes: Mapping[str, str]
+) -> list[tuple[object, ...]]:
+    """Return a row for each entry.
+
+    :param nodes: the names of nodes by uuid
+    """
+    return [
+        (
+            shown(one.at),
+            one.entry.by,
+            nodes.get(one.entry.node_uuid, one.entry.node_uuid),
+            one.entry.provider or one.entry.uuid,
+            one.entry.what.value,
+            [*marks(one.entry)],
+            '; '.join(_why(one.entry)),
+            one.entry.result.value,
+        )
+        for one in kept
+    ]
+
+
+def marks(entry: Entry) -> Iterator[str]:
+    """Yield a mark for each name that changed."""
+    for change in entry.changes:
+        if change.kind is None:
+            continue
+        text = render.mark(change)
+        if change.name in entry.restored:
+            text += ' (restored)'
+        yield text
+
+
+def _why(entry: Entry) -> Iterator[str]:
+    """Yield the causes of removals, the persons, and what else is known."""
+    causes: dict[str, list[str]] = {}
+    for change in entry.changes:
+        if change.cause is not None:
+            causes.setdefault(str(change.cause), []).append(change.name)
+    for cause, names in causes.items():
+        is_of_all = len(names) == len(entry.changes)
+        yield cause if is_of_all else f'{", ".join(names)}: {cause}'
+    if entry.restored:
+        yield 'it had been removed or changed'
+    for person in sorted(set(entry.approved.values())):
+        yield f'approved by {person}'
+    if entry.text:
+        yield entry.text
+
+
+def since(text: str, now: float) -> float:
+    """Return the beginning of a time, in seconds since the epoch.
+
+    :raises errors.ConfigError: it is no time
+    """
+    return _span(text, now)[0]
+
+
+def until(text: str, now: float) -> float:
+    """Return the end of a time, in seconds since the epoch.
+
+    :raises errors.ConfigError: it is no time
+    """
+    return _span(text, now)[1]
+
+
+def shown(seconds: float) -> str:
+    """Return a moment, such as ``2026-11-22 10:30:00Z``."""
+    return f'{_moment(seconds):%Y-%m-%d %H:%M:%S}Z'
+
+
+def _span(text: str, now: float) -> tuple[float, float]:
+    words = text.strip().lower()
+    ago = _AGO.fullmatch(words)
+    if ago is not None:
+        moment = now - int(ago[1]) * _SECONDS[ago[2]]
+        return moment, moment
+    if words in _DAYS:
+        day = _moment(now).date() - dt.timedelta(days=_DAYS[words])
+        return _day(day)
+    try:
+        return _written(text.strip())
+    except (OverflowError, ValueError) as exc:
+        raise errors.ConfigError(f'{text!r} is no time: {_WANTED}') from exc
+
+
+def _written(text: str) -> tuple[float, float]:
+    """Return the span of a date, or of a date and a time.
+
+    :raises ValueError: it is neither
+    """
+    found = dt.datetime.fromisoformat(text)
+    if len(text) == len('2026-11-22'):
+        return _day(found.date())
+    moment = found if found.tzinfo else found.replace(tzinfo=dt.UTC)
+    return moment.timestamp(), moment.timestamp()
+
+
+def _day(day: dt.date) -> tuple[float, float]:
+    begin = dt.datetime.combine(day, dt.time(), dt.UTC)
+    return begin.timestamp(), (begin + dt.timedelta(days=1)).timestamp()
+
+
+def _moment(seconds: float) -> dt.datetime:
+    return dt.datetime.fromtimestamp(seconds, dt.UTC)

@@ -1,0 +1,409 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The record of a share in the shared database: documents, requests, history.
+
+A commit is one transaction that begins with the fence of the lease, so an agent
+that was deposed writes nothing. Its sequence is the beat of its fence: of two
+commits of a share, the later one has the higher sequence. What is in a document
+is the business of ``state/documents.py``.
+"""
+
+import contextlib
+import dataclasses
+import itertools
+import json
+import threading
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from .. import errors
+from ..watchers import Watchers
+from . import lease
+from .database import connection, tables
+
+_LEASE, _RECORD = tables.LEASE.c, tables.NODE_RECORD.c
+_REQUEST, _HISTORY = tables.REQUEST.c, tables.HISTORY.c
+_MANY = 500  # rows of one statement
+#: The seconds that each commit of a holder took.
+COMMITS: Watchers[float] = Watchers()
+_HOUR, _DAY = 3600.0, 86400.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """The changes that were committed after some sequence.
+
+    :ivar sequence: of the last commit or beat that it has
+    :ivar epoch: of the lease then; 0 if no agent held it yet
+    :ivar documents: by key; None for each that was deleted
+    """
+
+    sequence: int
+    epoch: int = 0
+    documents: Mapping[str, str | None] = dataclasses.field(
+        default_factory=dict
+    )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A request of a person, for the holder.
+
+    :ivar key: made by the command that asks
+    :ivar content: the request, as the control socket would have it
+    :ivar who: the person, and the machine
+    :ivar at: when it was made, by the clock of that machine
+    :ivar epoch: of the holder that took it; 0 until then
+    :ivar answer: that of the holder; None until it is there
+    """
+
+    key: str
+    content: str
+    who: str
+    at: float
+    epoch: int = 0
+    answer: str | None = None
+
+
+class SharedRecord:
+    """The record of one share; threads may share it.
+
+    :param who: the identity of this agent, as in its ``lease.Member``; empty
+        for one that only reads
+    :param history_days: for which entries of the history are kept
+    """
+
+    def __init__(
+        self,
+        engine: sa.Engine,
+        share: str,
+        who: str = '',
+        *,
+        history_days: int = 90,
+    ) -> None:
+        self._engine = engine
+        self._share = share
+        self._who = who
+        self._history_days = history_days
+        self._cleaned = 0.0
+        self._lock = threading.Lock()
+        self._doubt: int | None = None
+
+    # --- the holder -----------------------------------------------------------
+
+    def commit(
+        self,
+        epoch: int,
+        documents: Mapping[str, str | None],
+        history: Sequence[Sequence[Any]] = (),
+    ) -> int:
+        """Put documents in the record, in one transaction; return its sequence.
+
+        If the connection is lost while it is committed, the row of the lease
+        tells if it was.
+
+        :param documents: by key; None deletes the document
+        :param history: entries, each in the order of ``documents.HISTORY``
+        :raises errors.Deposed: another agent has the lease
+        :raises errors.Unavailable: it was not done, or nobody knows
+        """
+        sequence = 0
+
+        def work(db: sa.Connection) -> int:
+            nonlocal sequence
+            sequence = lease.fence(
+                db,
+                self._share,
+                epoch,
+                self._who,
+                sequence=lease.NEXT_BEAT,
+            )
+            self._write(db, epoch, sequence, documents)
+            self._tell(db, sequence, history)
+            return sequence
+
+        began = time.monotonic()
+        try:
+            with self._lock:
+                self._settle()
+                try:
+                    return connection.run(self._engine, work)
+                except connection.InDoubt:
+                    self._doubt = epoch
+            return self._outcome(sequence)
+        finally:
+            COMMITS.tell(time.monotonic() - began)
+
+    def clear(self, epoch: int) -> None:
+        """Delete the documents and the history; requests stay.
+
+        :raises: the same errors as ``commit``
+        """
+
+        def work(db: sa.Connection) -> None:
+            sequence = lease.fence(
+                db, self._share, epoch, self._who, sequence=lease.NEXT_BEAT
+            )
+            db.execute(
+                sa.update(tables.NODE_RECORD)
+                .where(_RECORD.share == self._share)
+                .values(document=None, epoch=epoch, sequence=sequence)
+            )
+            db.execute(
+                sa.delete(tables.HISTORY).where(_HISTORY.share == self._share)
+            )
+
+        connection.run_again(self._engine, work)
+
+    def _outcome(self, sequence: int) -> int:
+        """Return the sequence of a commit whose answer was lost, if it was done.
+
+        :raises: the same errors as ``commit``
+        """
+        if self._settle() == sequence:
+            return sequence
+        raise errors.Unavailable(
+            f'the shared database {connection.place(self._engine)} closed the '
+            'connection in the middle of a commit, and did not carry it out: '
+            'check it, and what lies between it and this host'
+        )
+
+    def _settle(self) -> int:
+        """Wait for the end of a commit in doubt; return the last sequence.
+
+        The fence needs the row that such a commit has locked. If the agent was
+        deposed meanwhile, the commit cannot come any more.
+        """
+        epoch = self._doubt
+        if epoch is None:
+            return 0
+
+        def work(db: sa.Connection) -> int:
+            lease.fence(db, self._share, epoch, self._who)
+            query = sa.select(_LEASE.sequence)
+            return int(
+                db.execute(
+                    query.where(_LEASE.share == self._share)
+                ).scalar_one()
+            )
+
+        try:
+            found = connection.run_again(self._engine, work)
+        except errors.Deposed:
+            self._doubt = None
+            raise
+        self._doubt = None
+        return found
+
+    def _write(
+        self,
+        db: sa.Connection,
+        epoch: int,
+        sequence: int,
+        documents: Mapping[str, str | None],
+    ) -> None:
+        for some in _parts(documents):
+            db.execute(
+                sa.delete(tables.NODE_RECORD).where(
+                    (_RECORD.share == self._share) & _RECORD.key.in_(some)
+                )
+            )
+            rows = [
+                {
+                    'share': self._share,
+                    'key': key,
+                    'epoch': epoch,
+                    'sequence': sequence,
+                    'document': documents[key],
+                }
+                for key in some
+            ]
+            db.execute(sa.insert(tables.NODE_RECORD), rows)
+
+    def _tell(
+        self,
+        db: sa.Connection,
+        sequence: int,
+        history: Sequence[Sequence[Any]],
+    ) -> None:
+        """Add to the history; once an hour, drop what is too old.
+
+        The entries themselves tell the time.
+        """
+        for some in _parts([*enumerate(history)]):
+            rows = [
+                {
+                    'share': self._share,
+                    'sequence': sequence,
+                    'position': position,
+                    'at': float(entry[0]),
+                    'entry': json.dumps(list(entry)),
+                }
+                for position, entry in some
+            ]
+            db.execute(sa.insert(tables.HISTORY), rows)
+        newest = max((float(entry[0]) for entry in history), default=0.0)
+        if newest - self._cleaned >= _HOUR:
+            oldest = newest - self._history_days * _DAY
+            db.execute(
+                sa.delete(tables.HISTORY).where(
+                    (_HISTORY.share == self._share) & (_HISTORY.at < oldest)
+                )
+            )
+            self._cleaned = newest
+
+    # --- everybody ------------------------------------------------------------
+
+    def changed(self, since: int) -> Changes:
+        """Return what was committed after a sequence; 0 for everything.
+
+        :raises errors.Unavailable: the database is away
+        """
+
+        def work(db: sa.Connection) -> Changes:
+            # The row first: what is committed after it was read may be in the
+            # documents, with a higher sequence.
+            row = db.execute(
+                sa.select(_LEASE.beat, _LEASE.epoch).where(
+                    _LEASE.share == self._share
+                )
+            ).first()
+            found = db.execute(
+                sa.select(
+                    _RECORD.key, _RECORD.sequence, _RECORD.document
+                ).where(
+                    (_RECORD.share == self._share) & (_RECORD.sequence > since)
+                )
+            ).all()
+            beat, epoch = (row.beat, row.epoch) if row else (0, 0)
+            return Changes(
+                sequence=max([beat, *(one.sequence for one in found)]),
+                epoch=epoch,
+                documents={one.key: one.document for one in found},
+            )
+
+        with self._lock, contextlib.suppress(errors.Deposed):
+            self._settle()
+        return connection.run_again(self._engine, work)
+
+    def history(self, since: int = 0) -> list[list[Any]]:
+        """Return the entries that were committed after a sequence, in order.
+
+        :raises errors.Unavailable: the database is away
+        """
+        query = (
+            sa.select(_HISTORY.entry)
+            .where(
+                (_HISTORY.share == self._share) & (_HISTORY.sequence > since)
+            )
+            .order_by(_HISTORY.sequence, _HISTORY.position)
+        )
+        found = connection.run_again(
+            self._engine, lambda db: db.execute(query).scalars().all()
+        )
+        return [json.loads(entry) for entry in found]
+
+    # --- requests -------------------------------------------------------------
+
+    def ask(self, asked: Asked) -> None:
+        """Ask the holder; it takes the request soon.
+
+        :raises errors.Unavailable: the database is away, or nobody knows
+        """
+        row = {'share': self._share, **dataclasses.asdict(asked)}
+
+        def work(db: sa.Connection) -> None:
+            with contextlib.suppress(connection.DUPLICATE):
+                db.execute(sa.insert(tables.REQUEST).values(row))
+
+        connection.run_again(self._engine, work)
+
+    def asked(self, key: str) -> Asked | None:
+        """Return a request as it is now; None if it is gone.
+
+        :raises errors.Unavailable: the database is away
+        """
+        found = self._asked(_REQUEST.key == key)
+        return found[0] if found else None
+
+    def take_asked(self, epoch: int) -> list[Asked]:
+        """Take the requests that have no answer, as the holder.
+
+        Those of an earlier epoch were in the hands of a holder that is gone.
+
+        :raises errors.Deposed: another agent has the lease
+        :raises errors.Unavailable: the database is away
+        """
+        mine = _REQUEST.share == self._share
+        found = self._asked(mine & _REQUEST.answer.is_(None))
+        fresh = [one.key for one in found if not one.epoch]
+        if fresh:
+            # A command that ended has not read the answer of an earlier one.
+            old = mine & _REQUEST.answer.isnot(None) & (_REQUEST.epoch < epoch)
+
+            def work(db: sa.Connection) -> None:
+                lease.fence(db, self._share, epoch, self._who)
+                db.execute(sa.delete(tables.REQUEST).where(old))
+                for some in _parts(fresh):
+                    db.execute(
+                        sa.update(tables.REQUEST)
+                        .where(_REQUEST.key.in_(some) & (_REQUEST.epoch == 0))
+                        .values(epoch=epoch)
+                    )
+
+            connection.run_again(self._engine, work)
+            found = self._asked(mine & _REQUEST.answer.is_(None))
+        return [one for one in found if one.epoch]
+
+    def answer(self, epoch: int, key: str, text: str) -> None:
+        """Answer a request, as the holder.
+
+        :raises: the same errors as ``take_asked``
+        """
+
+        def work(db: sa.Connection) -> None:
+            lease.fence(db, self._share, epoch, self._who)
+            db.execute(
+                sa.update(tables.REQUEST)
+                .where(_REQUEST.key == key)
+                .values(answer=text)
+            )
+
+        connection.run_again(self._engine, work)
+
+    def withdraw(self, key: str) -> bool:
+        """Drop a request that is not in the hands of a holder.
+
+        :return: False if it is; then it stays
+        :raises errors.Unavailable: the database is away, or nobody knows
+        """
+        is_free = (_REQUEST.epoch == 0) | _REQUEST.answer.isnot(None)
+
+        def work(db: sa.Connection) -> None:
+            db.execute(
+                sa.delete(tables.REQUEST).where(
+                    (_REQUEST.key == key) & is_free
+                )
+            )
+
+        connection.run_again(self._engine, work)
+        return self.asked(key) is None
+
+    def _asked(self, where: sa.ColumnElement[bool]) -> list[Asked]:
+        names = [_REQUEST[f.name] for f in dataclasses.fields(Asked)]
+        query = (
+            sa.select(*names).where(where).order_by(_REQUEST.at, _REQUEST.key)
+        )
+        found = connection.run_again(
+            self._engine, lambda db: db.execute(query).mappings().all()
+        )
+        return [Asked(**one) for one in found]
+
+
+def _parts(items: Collection[Any]) -> Iterator[list[Any]]:
+    """Yield parts of a collection, each for one statement."""
+    left = iter(items)
+    while some := list(itertools.islice(left, _MANY)):
+        yield some
