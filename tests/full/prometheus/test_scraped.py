@@ -322,15 +322,19 @@ def the_shared_database_is_away(bench):
     bench.scrapes.cycles(one, 5)
 
 
-@cause({'3m': [], '15m': ['ComputeAgentNoHolder', 'ComputeAgentRecordLags']})
+@cause({'3m': [], '15m': ['ComputeAgentRecordLags']})
 def a_standby_does_not_follow(bench):
     one, member, leases = in_a_share(bench)
     bench.scrapes.cycles(one, 2)
     member.leave()
-    row = leases.rows[memory_leases.SHARE]
-    leases.rows[memory_leases.SHARE] = dataclasses.replace(row, sequence=99)
+    memory_leases.member(leases, 'two', bench.clock).look()
+    share = memory_leases.SHARE
+    leases.rows[share] = dataclasses.replace(leases.rows[share], sequence=99)
     member.look()
-    bench.scrapes.cycles(one, MINUTES)
+    holder = f'compute_agent_lease_held{{share="{share}",instance="two"}}'
+    for _ in range(MINUTES):
+        one.cycle()
+        bench.scrapes.take(one, **{holder: 1.0})
 
 
 @pytest.mark.parametrize(('make', 'firing'), CAUSES)
