@@ -17,6 +17,7 @@ from oslo_config import cfg
 
 from .. import errors
 from ..tree import inventory, provider_tree
+from .values import changes
 
 
 class Existence(enum.Enum):
@@ -108,10 +109,10 @@ class ComputeDriver(abc.ABC):
         """Call ``wake`` when the description of a node may have changed.
 
         The daemon calls this once, before its first cycle. A call of ``wake``
-        is a hint: the daemon begins the next cycle after a second without
-        another hint. The periodic cycles go on, so a hint that is lost costs
-        time and nothing else. ``wake`` returns at once and may be called from
-        any thread.
+        is a hint: after a second without another hint the daemon asks
+        ``changes`` which nodes it is about, and begins their cycle. The
+        periodic cycles go on, so a hint that is lost costs time and nothing
+        else. ``wake`` returns at once and may be called from any thread.
 
         A driver whose events need a connection must not wait for it here.
         """
@@ -140,6 +141,31 @@ class ComputeDriver(abc.ABC):
         :raises errors.DriverError: the list cannot be read completely; a
             partial list would mean that the missing nodes departed
         """
+
+    def changes(self, since: typing.Any) -> changes.Changes | None:  # noqa: ARG002
+        """Return the nodes that may have changed since an earlier call.
+
+        This is a hint, and never the truth: the next list of all nodes is
+        right without it. A name that is left out costs time, one that did not
+        change costs the cycle of its node. A node that left the list is left
+        out, because only ``get_available_nodes`` tells of departures. The
+        call must cost little.
+
+        The daemon asks a driver that overrides this every ``[compute_agent]
+        changes_interval`` seconds, and when the driver called ``wake``. It
+        does so between two cycles, in the thread of the cycles, and for the
+        first time before the first list. When the call returns, the driver's
+        other methods describe the named nodes as this call has read them; the
+        agent does not list the nodes again for their cycle.
+
+        :param since: ``Changes.since`` of the last answer; None at first, and
+            after an answer that was None
+        :return: None, the default, if any node may have changed: all of them
+            then get a cycle
+        :raises errors.AgentError: the driver cannot tell now; the agent asks
+            again after the interval, with the same ``since``
+        """
+        return None
 
     def get_nodenames_by_uuid(self) -> Mapping[str, str]:
         """Return provider uuid → node name, for nodes with a known uuid.

@@ -35,6 +35,7 @@ _CALLS: Mapping[str, tuple[object, ...]] = {
     'reload': (),
     'close': (),
     'get_available_nodes': (),
+    'changes': ('since',),
     'get_nodenames_by_uuid': (),
     'get_titles': (),
     'node_exists': ('node',),
