@@ -110,10 +110,6 @@ class Fight:
         for name in AGENTS:
             self.yes(name)
             self.yes(name)
-            for other in AGENTS:
-                # A node that is gone is left to the agent that took it over,
-                # and no root is created as long as its mark is there.
-                self.sync(other)
             for result in self.sync(name):
                 is_gone = result.node.uuid not in self._world.nodes
                 assert result.is_settled or is_gone, result

@@ -20,7 +20,7 @@ from ...ownership.beside_nova import reporter
 from ...plan.observation import Observation
 from ...state.nodes import AgreedNames
 from ...state.snapshot import Snapshot
-from ...tree import assertion, provider_tree
+from ...tree import assertion, provider, provider_tree
 from ...tree.node import Node
 
 
@@ -145,10 +145,13 @@ _RIVAL = (
 class Rivals:
     """Finds the other agents that report nodes of this agent's share.
 
-    Their marks are on the roots. While there is one without a yes, this agent
-    creates no root: the nodes that are new would be divided by chance.
+    Their marks are on the roots. While a listed node has one without a yes, this
+    agent creates no root: the nodes that are new would be divided by chance. A
+    root whose node left the list tells nothing: its agent may be dead, and nobody
+    can say yes to a node that is gone.
 
     :param own: the mark of this agent; None if it heeds no others
+    :param listed: returns the nodes of the driver's list
     :param was_ours: tells if this agent claimed a trait of a root until now, as
         it did with a mark that it had before
     """
@@ -156,9 +159,11 @@ class Rivals:
     def __init__(
         self,
         own: mark.Mark | None,
+        listed: Callable[[], Collection[str]],
         was_ours: Callable[[str, str], bool],
     ) -> None:
         self._own = own
+        self._listed = listed
         self._was_ours = was_ours
         self._former = set[mark.Mark]()
         self._seen: dict[str, Observation] = {}
@@ -213,11 +218,19 @@ class Rivals:
             return set()
         return {
             one
-            for uuid, seen in list(self._seen.items())
-            if uuid in seen.providers
-            for one in mark.others(seen.providers[uuid].traits, self._own)
+            for root in self._roots()
+            for one in mark.others(root.traits, self._own)
             if one.share == self._own.share and one not in self._former
         }
+
+    def _roots(self) -> list[provider.Provider]:
+        """Return the roots of the nodes that the driver lists."""
+        listed = self._listed()
+        return [
+            seen.providers[uuid]
+            for uuid, seen in list(self._seen.items())
+            if uuid in listed and uuid in seen.providers
+        ]
 
 
 class ReporterChecks:

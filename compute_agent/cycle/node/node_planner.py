@@ -154,7 +154,7 @@ class NodePlanner:
             mode=self._mode,
         )
         self._descriptions.mark = self._trait()
-        self._rivals = Rivals(settings.mark, self._was_ours)
+        self._rivals = self._rivals_of(settings.mark)
         self._empty_plans = EmptyPlans()
         self._consumers = KnownConsumers()
         self._memories: dict[str, decide.Memory] = {}
@@ -167,9 +167,13 @@ class NodePlanner:
             return
         own = dataclasses.replace(own, agent=agent_id)
         self._settings = dataclasses.replace(self._settings, mark=own)
-        self._rivals = Rivals(own, self._was_ours)
+        self._rivals = self._rivals_of(own)
         self._descriptions.mark = self._trait()
         self._empty_plans.keep_only(())
+
+    def _rivals_of(self, own: Mark | None) -> Rivals:
+        """Return what finds the rivals of the agent with this mark."""
+        return Rivals(own, lambda: self._nodes.uuids, self._was_ours)
 
     def _trait(self) -> str:
         """Return the mark that the roots get, as a trait; empty for none."""

@@ -21,7 +21,7 @@ from compute_agent.ownership.explanations import drift
 from compute_agent.state import state as states
 from compute_agent.tree.node import Node
 
-FIRST, *_ = NODES
+FIRST, SECOND, *_ = NODES
 NEW = '99999999-1111-4111-8111-111111111111'
 
 
@@ -207,6 +207,70 @@ def test_a_departed_node_is_deleted_by_the_one_that_took_over(
     two.sync()
     roots = placement.get('/resource_providers')['resource_providers']
     assert FIRST not in {root['uuid'] for root in roots}
+
+
+@pytest.fixture
+def taken_back(one, two, fleet):
+    """The second agent, for good: it had the nodes, lost them and has them again.
+
+    The first one died while its mark was on a root whose node left the list.
+    """
+    allow(two)
+    two.done()
+    allow(one)
+    one.done()
+    del fleet.nodes[FIRST]
+    allow(two)
+    two.sync()
+    return two
+
+
+@pytest.mark.catches(
+    'a root whose node left the list keeps others from coming'
+)
+def test_the_mark_of_a_dead_agent_on_a_departed_root_stops_no_creation(
+    one, taken_back, fleet, placement
+):
+    fleet.nodes[NEW] = 'node-new'
+    results = taken_back.sync()
+
+    (departed,) = [r for r in results if r.node.uuid == FIRST]
+    assert 'its providers are left to that one' in departed.reason
+    assert marks_in(placement)[0].agent == one.state.agent_id
+    (created,) = [r for r in results if r.node.uuid == NEW]
+    assert created.is_settled
+    assert marks_in(placement, NEW)[0].agent == taken_back.state.agent_id
+
+
+@pytest.mark.catches(
+    'a root whose node left the list keeps others from coming'
+)
+def test_a_node_that_leaves_as_another_comes_stops_no_creation(
+    one, two, placement
+):
+    """In the cycle that first misses the node, its reading is still there."""
+    two.driver.nodes = {SECOND: NODES[SECOND]}
+    allow(two)
+    two.done()
+    two.driver.nodes[FIRST] = NODES[FIRST]
+    two.sync()
+    two.driver.nodes = {SECOND: NODES[SECOND], NEW: 'node-new'}
+
+    (created,) = [r for r in two.sync() if r.node.uuid == NEW]
+    assert created.is_settled
+    (marked,) = marks_in(placement)
+    assert marked.agent == one.state.agent_id
+
+
+def test_a_live_agent_on_a_listed_node_still_stops_a_creation(
+    taken_back, agent_factory, fleet, placement
+):
+    third = agent_factory(Fleet(fleet), takes_over=False)
+    fleet.nodes[NEW] = 'node-new'
+
+    assert writes_of(placement, third) == []
+    (result,) = [r for r in third.sync() if r.node.uuid == NEW]
+    assert taken_back.state.agent_id in result.reason
 
 
 @pytest.mark.catches('a departed root loses the mark of another agent')

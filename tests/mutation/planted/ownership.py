@@ -271,6 +271,15 @@ def _(_rivals, _self):
 
 
 @plant(
+    node_checks.Rivals._roots,
+    'a root whose node left the list keeps others from coming',
+)
+def _(_roots, self):
+    seen = self._seen.items()
+    return [s.providers[u] for u, s in seen if u in s.providers]
+
+
+@plant(
     mark.others,
     'an agent writes to the nodes that another one has marked',
 )
