@@ -57,7 +57,8 @@ class Membership:
     """The part of one agent in its share; threads may share it.
 
     :param stands_by: False if the agent ends where another one holds the share
-    :param prepare: called before the first look; checks the database
+    :param prepare: called before the first look and before each take-over;
+        checks the database
     :param clock: see ``fence.uptime``
     :ivar record: this agent's copy of the record, for the numbers of the beats;
         a write is of the epoch that it has
@@ -344,7 +345,8 @@ class Membership:
     def _stand_by(self) -> None:
         """Look at the lease, tell that this agent is there, and take it if due."""
         try:
-            if not self._is_prepared:
+            was_prepared = self._is_prepared
+            if not was_prepared:
                 self._prepare()
                 self._is_prepared = True
             asked = self._clock()
@@ -354,6 +356,8 @@ class Membership:
             self.behind = max(0, newest - self._followed())
             self._attend(asked)
             if step is roles.Step.TAKE:
+                if was_prepared:
+                    self._prepare()  # a person may have migrated the tables
                 self._take(row, asked)
         except errors.AgentError as exc:
             self._note_away(exc)

@@ -6,12 +6,14 @@ database.
 """
 
 import dataclasses
+import pathlib
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from typing import Any
 
+import next_schema
 import pytest
 import sqlalchemy as sa
 from oslo_config import cfg
@@ -126,6 +128,31 @@ class Cases:
             if found:
                 db.execute(sa.text(f"insert into {table} values ('{found}')"))
         with pytest.raises(errors.ConfigError, match=words):
+            schema.prepare(engine)
+
+    @pytest.mark.catches('a daemon migrates what agents of older versions use')
+    def test_an_older_version_is_left_until_a_person_migrates_it(
+        self,
+        engine: sa.Engine,
+        leases: lease.Leases,
+        monkeypatch: pytest.MonkeyPatch,
+        tmp_path: pathlib.Path,
+    ) -> None:
+        assert leases.take(SHARE, 'ironic', None, A) == 1
+        before = schema.head()
+        with monkeypatch.context() as later:
+            steps = next_schema.written(tmp_path)
+            later.setattr(schema, '_STEPS', steps)
+            too_old = f'needs version {next_schema.VERSION}.*state migrate'
+            with pytest.raises(errors.ConfigError, match=too_old) as caught:
+                schema.prepare(engine)
+            assert '\n' not in str(caught.value)
+            assert schema.version(engine) == before
+            schema.migrate(engine)
+            schema.prepare(engine)
+            assert leases.row(SHARE) is not None
+        too_new = f'has version {next_schema.VERSION}.*upgrade this agent'
+        with pytest.raises(errors.ConfigError, match=too_new):
             schema.prepare(engine)
 
     def test_tables_that_were_half_made_are_completed(

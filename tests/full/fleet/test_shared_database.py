@@ -5,6 +5,7 @@ import concurrent.futures
 import contextlib
 import threading
 
+import next_schema
 import pytest
 import shared_database_cases
 import sqlalchemy as sa
@@ -259,6 +260,36 @@ class Outages:
                 db.execute(sa.text(f'create table {name} (id integer)'))
         with pytest.raises(errors.ConfigError, match='instances.*of its own'):
             schema.prepare(made)
+
+    @pytest.mark.parametrize(
+        ('is_older', 'words'),
+        [
+            (
+                True,
+                'stop the agents of older versions, and run "compute-agent',
+            ),
+            (False, 'upgrade this agent to the version of the one that'),
+        ],
+    )
+    def test_a_database_of_another_version_is_one_line(
+        self, servers, opened, monkeypatch, tmp_path, *, is_older, words
+    ):
+        """No daemon migrates what is not empty; one that finds it empty does."""
+        servers.new_database('fleet')
+        made = opened(servers.url('fleet'))
+        steps = next_schema.written(tmp_path)
+        with monkeypatch.context() as first:
+            if not is_older:
+                first.setattr(schema, '_STEPS', steps)
+            schema.prepare(made)
+            before = schema.version(made)
+        if is_older:
+            monkeypatch.setattr(schema, '_STEPS', steps)
+        with pytest.raises(errors.ConfigError) as caught:
+            schema.prepare(made)
+        assert words in str(caught.value)
+        assert '\n' not in str(caught.value)
+        assert schema.version(made) == before
 
     @pytest.mark.parametrize('ask', [schema.version, schema.prepare])
     def test_a_server_that_stands_still_holds_up_no_start(

@@ -95,6 +95,16 @@ def _(judge, self, row, asked):
     return judge(self, row, asked)
 
 
+@plant(
+    membership.Membership._stand_by,
+    'a standby takes a share of a database that was migrated',
+)
+def _(stand_by, self):
+    if self._is_prepared:
+        self._prepare = bool
+    stand_by(self)
+
+
 @plant(node_result.as_they_were, 'a node that was not tried has failed')
 def _(_as_they_were, results, _before):
     return list(results)

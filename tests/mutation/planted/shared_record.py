@@ -11,11 +11,19 @@ from planted.catalogue import plant
 from compute_agent import errors
 from compute_agent.cycle.node import node_planner
 from compute_agent.fleet import lease, mark, shared_record
-from compute_agent.fleet.database import tables
+from compute_agent.fleet.database import schema, tables
 from compute_agent.state import documents, journal, replica, snapshot, state
 from compute_agent.tree import assertion
 from report_client import errors as placement_errors
 from report_client.apply import settling
+
+
+@plant(schema.check, 'a daemon migrates what agents of older versions use')
+def _(check, made, found):
+    if found != schema.head():
+        schema.migrate(made)
+        found = schema.head()
+    check(made, found)
 
 
 @plant(

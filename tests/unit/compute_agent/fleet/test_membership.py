@@ -88,6 +88,34 @@ def test_a_holder_that_was_stopped_writes_nothing_more(fleet):
         old.check()
 
 
+@pytest.mark.catches('a standby takes a share of a database that was migrated')
+def test_a_standby_looks_at_the_version_again_before_it_takes_the_share():
+    checked = []
+
+    def check():
+        checked.append(fleet.epochs)
+        if len(checked) > 2:
+            raise errors.ConfigError('a person migrated it')
+
+    fleet = Fleet()
+    fleet.members[1] = member(
+        fleet.leases, '1', fleet.clocks[1], prepare=check
+    )
+    fleet.look()
+    fleet.live(SECONDS)
+    assert checked == [[1, None]]  # once, as long as another one reports
+    fleet.live(2 * SECONDS, 1)
+    assert fleet.members[1].epoch == 2
+    assert len(checked) == 2
+    fleet.live(2 * SECONDS, 0)
+    assert fleet.members[0].epoch == 3
+    with contextlib.suppress(errors.ConfigError):
+        fleet.live(2 * SECONDS, 1)
+    with pytest.raises(errors.ConfigError, match='migrated'):
+        fleet.members[1].look()
+    assert fleet.members[1].epoch is None
+
+
 class Record:
     """A copy of the record, which a cycle writes."""
 
