@@ -204,6 +204,18 @@ _OPTS: list[cfg.Opt] = [
         'its list but still exists.',
     ),
     cfg.IntOpt(
+        'changes_interval',
+        default=5,
+        min=0,
+        max=default.LONGEST_INTERVAL,
+        mutable=True,
+        help='The seconds after which the daemon asks the driver again which '
+        'of its nodes may have changed, if the driver can tell that. Such '
+        'nodes get a cycle of their own at once; all nodes get one every '
+        'update_resources_interval, as without it. 0 means never: then an '
+        'event of the driver begins a cycle of all nodes.',
+    ),
+    cfg.IntOpt(
         'history_days',
         default=90,
         min=0,

@@ -33,6 +33,8 @@ class Nodes:
     :ivar cycles: the cycles of the nodes, departed ones included
     :ivar batches: the batch of each departed node
     :ivar listed: the number of nodes that the drivers list
+    :ivar is_part: True if only the nodes that changed have a cycle; what they
+        lost since the last cycle of all nodes is judged with it
     """
 
     cycles: Sequence[NodeCycle]
@@ -40,6 +42,7 @@ class Nodes:
         default_factory=dict
     )
     listed: int
+    is_part: bool = False
 
 
 class Judge:
@@ -54,6 +57,8 @@ class Judge:
         self._masses = masses
         # The approved removals of the last cycle, which were logged.
         self._used = frozenset[approval.Subject]()
+        # The nodes that lost something since the last cycle of all nodes.
+        self._lost: dict[approval.Kind, set[str]] = {}
 
     def judge(
         self, nodes: Nodes, limits: blast_radius.Limits, *, writing: bool
@@ -74,6 +79,8 @@ class Judge:
             held = [one for one in found.held if uuid in one.subjects]
             if held:
                 cycle.hold_back(held)
+        if not nodes.is_part:
+            self._lost = {}
         self._note_approved(found, judged, persons, writing=writing)
         if writing:
             # If the database cannot be written now, nothing is sent either.
@@ -84,13 +91,18 @@ class Judge:
         return found.departures
 
     def end(
-        self, cycles: Sequence[NodeCycle], limits: blast_radius.Limits | None
+        self,
+        cycles: Sequence[NodeCycle],
+        limits: blast_radius.Limits | None,
+        *,
+        is_part: bool,
     ) -> None:
         """Log what nodes lost; drop the approvals of what was carried out.
 
         Also of removals that needed none any more, because the limit was raised.
 
         :param limits: None if a person confirmed all removals
+        :param is_part: as for ``Nodes``
         """
         made = set[approval.Subject]()
         for cycle in cycles:
@@ -100,7 +112,12 @@ class Judge:
             )
             if limits is not None and not cycle.departed:
                 _warn(cycle, removed, limits)
-        self.approvals.drop(self.approvals.approved(made))
+        approved = self.approvals.approved(made)
+        if is_part and limits is not None:
+            for cycle in cycles:
+                for kind in judgement.lost(cycle.removed(), limits, approved):
+                    self._lost.setdefault(kind, set()).add(cycle.node.uuid)
+        self.approvals.drop(approved)
 
     def _judgement(
         self,
@@ -128,7 +145,9 @@ class Judge:
             )
             for cycle in judged
         ]
-        return judgement.judge(cases, nodes.listed, limits, approved, masses)
+        return judgement.judge(
+            cases, nodes.listed, limits, approved, masses, self._lost
+        )
 
     def _note_approved(
         self,

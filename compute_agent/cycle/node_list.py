@@ -7,6 +7,7 @@ Every exception of a driver becomes a ``DriverError`` that names the driver.
 The resource tracker asks for the list at the start of each cycle.
 """
 
+import contextlib
 import dataclasses
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -24,6 +25,8 @@ LOG = logging.getLogger(__name__)
 Identify = Callable[
     [Sequence[str], Mapping[str, str], Mapping[str, str]], Sequence[Node]
 ]
+# The names that may have changed, by the source of the driver that tells them.
+Changed = Mapping[str, frozenset[str]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +74,7 @@ class NodeList:
 
     :param identify: returns a driver's nodes with their uuids
     :param known: returns the nodes that drivers had, by uuid
+    :ivar listed: the nodes of the last list, and those that came since
     """
 
     def __init__(
@@ -83,6 +87,10 @@ class NodeList:
         self._identify = identify
         self._known = known
         self._logged = False
+        self._answers: Mapping[str, _Answer] = {}
+        self._failed: Mapping[str, errors.AgentError] = {}
+        self._named: Mapping[str, Mapping[str, Node]] = {}
+        self.listed: Sequence[Node] = ()
         self._described_by: Mapping[str, DescribedBy] = {}
         self._by_all = DescribedBy(drivers=every, listing=tuple(every))
 
@@ -91,14 +99,58 @@ class NodeList:
 
         :raises errors.AgentError: no driver can tell
         """
-        answers, failed = self._asked()
-        listed = self._listed(answers, failed)
-        if not listed:
-            raise next(iter(failed.values()))
-        nodes, holders = _union(self._drivers, listed)
-        found = self._with_failed(nodes, holders, failed)
+        found = self._found(*self._asked())
         self._log(found)
         return found
+
+    def changed(self, names: Changed) -> Sequence[Node]:
+        """Return the nodes of these names, without a new list of all nodes.
+
+        Names that the last list lacks are added to it.
+
+        :raises errors.AgentError: one of those cannot be a node
+        """
+        answers = dict(self._answers)
+        for one in self._drivers:
+            last = answers.get(one.source)
+            new = names.get(one.source, frozenset()).difference(
+                last.names if last is not None else ()
+            )
+            if last is not None and new:
+                with _as_listing(one):
+                    names_now = [*last.names, *sorted(new)]
+                    answers[one.source] = _described(one, names_now)
+        if answers != self._answers:
+            self._found(answers, self._failed)
+        wanted = {
+            node.uuid
+            for source, known in self._named.items()
+            for name in names.get(source, ())
+            if (node := known.get(name)) is not None
+        }
+        return [node for node in self.listed if node.uuid in wanted]
+
+    def _found(
+        self,
+        answers: Mapping[str, _Answer],
+        failed: Mapping[str, errors.AgentError],
+    ) -> Sequence[Node]:
+        """Return the nodes of these answers, and remember them as the list.
+
+        :raises errors.AgentError: no driver can tell
+        """
+        wrong = dict(failed)
+        listed = self._listed(answers, wrong)
+        if not listed:
+            raise next(iter(wrong.values()))
+        nodes, holders = _union(self._drivers, listed)
+        self.listed = self._with_failed(nodes, holders, wrong)
+        self._answers, self._failed = answers, failed
+        self._named = {
+            source: dict(zip(answers[source].names, several, strict=True))
+            for source, several in listed.items()
+        }
+        return self.listed
 
     @property
     def uuids(self) -> Collection[str]:
@@ -220,14 +272,25 @@ def _answer(one: NamedDriver) -> _Answer:
 
     :raises errors.AgentError: it cannot tell
     """
+    with _as_listing(one), driver_calls.timed(one.called, 'nodes'):
+        return _described(one, list(one.driver.get_available_nodes()))
+
+
+def _described(one: NamedDriver, names: list[str]) -> _Answer:
+    """Return what a driver tells about the nodes of these names."""
+    return _Answer(
+        names=names,
+        by_uuid=one.driver.get_nodenames_by_uuid(),
+        titles=one.driver.get_titles(),
+        by_nova=one.driver.get_hypervisor_hostnames(),
+    )
+
+
+@contextlib.contextmanager
+def _as_listing(one: NamedDriver) -> Iterator[None]:
+    """Turn an exception of a driver that lists its nodes into a DriverError."""
     try:
-        with driver_calls.timed(one.called, 'nodes'):
-            return _Answer(
-                names=list(one.driver.get_available_nodes()),
-                by_uuid=one.driver.get_nodenames_by_uuid(),
-                titles=one.driver.get_titles(),
-                by_nova=one.driver.get_hypervisor_hostnames(),
-            )
+        yield
     except errors.AgentError:
         raise
     except failures.caught() as exc:

@@ -60,6 +60,23 @@ class Control:
     may_begin: Callable[[], object] = bool
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Nodes:
+    """The nodes of one cycle.
+
+    :ivar listed: all nodes of the drivers
+    :ivar are_all: True if these are all of them, so that departed ones follow
+    :ivar are_new: True if a node may be in the list for the first time
+    :ivar is_part: True if the drivers told that these may have changed
+    """
+
+    nodes: Sequence[Node]
+    listed: Sequence[Node]
+    are_all: bool
+    are_new: bool = True
+    is_part: bool = False
+
+
 class ResourceTracker:
     """Keeps placement in step with one driver's nodes.
 
@@ -116,7 +133,7 @@ class ResourceTracker:
         :param only: as for ``sync``
         :raises errors.AgentError: no node could be observed
         """
-        return self._cycle(progress, only, writing=False)
+        return self._cycle(lambda: self._chosen(only), progress)
 
     def sync(
         self, progress: Progress | None = None, only: Collection[str] = ()
@@ -128,7 +145,19 @@ class ResourceTracker:
         :raises errors.ConfigError: the driver has no such node
         :raises errors.AgentError: no node could be observed
         """
-        return self._cycle(progress, only, writing=True)
+        return self._cycle(lambda: self._chosen(only), progress, writing=True)
+
+    def sync_changed(self, names: node_list.Changed) -> list[NodeResult]:
+        """Do a cycle of the nodes that may have changed; return its results.
+
+        The drivers are not asked for a list of all nodes, and nothing is done
+        about departed ones. If this host takes another uuid, all nodes get a
+        cycle instead.
+
+        :param names: as the drivers told them
+        :raises errors.AgentError: no node could be observed
+        """
+        return self._cycle(lambda: self._changed(names), None, writing=True)
 
     def leave(
         self, nodes: Sequence[Node], *, writing: bool
@@ -158,22 +187,45 @@ class ResourceTracker:
         """
         return self._nodes.nodes()
 
-    def _cycle(
-        self,
-        progress: Progress | None,
-        only: Collection[str],
-        *,
-        writing: bool,
-    ) -> list[NodeResult]:
-        self._planner.begin()
+    def _chosen(self, only: Collection[str]) -> '_Nodes':
+        """Ask the drivers for their nodes; return those of these words.
+
+        :raises errors.AgentError: the drivers cannot tell, or lack one of them
+        """
         listed = self.nodes()
         nodes = node_module.selected(listed, only)
+        return _Nodes(nodes=nodes, listed=listed, are_all=not only)
+
+    def _changed(self, names: node_list.Changed) -> '_Nodes':
+        """Return the nodes of these names, by the last list."""
+        before = len(self._nodes.listed)
+        nodes = self._nodes.changed(names)
+        listed = self._nodes.listed
+        return _Nodes(
+            nodes=nodes,
+            listed=listed,
+            are_new=len(listed) > before,
+            are_all=False,
+            is_part=True,
+        )
+
+    def _cycle(
+        self,
+        choose: Callable[[], '_Nodes'],
+        progress: Progress | None,
+        *,
+        writing: bool = False,
+    ) -> list[NodeResult]:
+        self._planner.begin()
+        chosen = choose()
+        nodes, listed = chosen.nodes, chosen.listed
         limits = self._control.limits()
         context = self._context(writing=writing, judged=limits is not None)
         # Departed nodes that wait are observed with the others.
-        gone = [] if only else self._departures.gone(listed)
+        gone = self._departures.gone(listed) if chosen.are_all else []
         seen = self._planner.observe([*(n.uuid for n in nodes), *gone])
-        self._departures.record(listed)
+        if chosen.are_new:
+            self._departures.record(listed)
         cycles = [NodeCycle(context, node) for node in nodes]
         tell = functools.partial(progress, len(cycles)) if progress else None
         # Nodes with refused writes go last: they may end the cycle of others.
@@ -181,10 +233,12 @@ class ResourceTracker:
         ordered = sorted(cycles, key=lambda c: was_refused(c.node.uuid))
         self._in_parallel(ordered, lambda c: c.begin(seen[c.node.uuid]), tell)
         if any(cycle.has_new_uuid for cycle in cycles):
-            return self._cycle(progress, only, writing=writing)
+            if chosen.is_part:
+                return self.sync()
+            return self._cycle(choose, progress, writing=writing)
         self._planner.end([node.uuid for node in listed], gone)
         departed: departed_cycles.Begun = departed_cycles.Begun()
-        if not only:
+        if chosen.are_all:
             # An outage that one node's cycle found ends those of the listed
             # nodes only: if placement can be read again, departures go on.
             changed = context.outage or any(c.has_sent for c in cycles)
@@ -200,6 +254,7 @@ class ResourceTracker:
                 cycles=cycles,
                 batches=departed.batches,
                 listed=len(listed),
+                is_part=chosen.is_part,
             )
             allowed = self._judge.judge(judged, limits, writing=writing)
         if writing:
@@ -209,10 +264,11 @@ class ResourceTracker:
         if writing:
             # If the database cannot be written now, the approvals stay.
             with contextlib.suppress(errors.Unavailable):
-                self._judge.end(cycles, limits)
+                self._judge.end(cycles, limits, is_part=chosen.is_part)
         results = [cycle.result for cycle in cycles]
         if writing:
-            self._learn(results, full=context.outage is None and not only)
+            is_full = context.outage is None and chosen.are_all
+            self._learn(results, full=is_full)
         return [*results, *departed.others]
 
     def _context(self, *, writing: bool, judged: bool) -> CycleContext:

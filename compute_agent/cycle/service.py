@@ -24,6 +24,7 @@ LOG = logging.getLogger(__name__)
 REPEAT = 3600.0  # seconds after which an outage is logged again
 
 Results = Sequence[resource_tracker.NodeResult]
+Cycle = Callable[[], Results]
 
 
 class Stop(Protocol):
@@ -49,7 +50,8 @@ class Service:
         it may be changed between two cycles
     :param done: called with the results of each cycle without an outage
     :param pause: waits, in place of ``stop``, after each cycle without an
-        outage; it may return early if the driver hints at a change
+        outage; it may return early, with a cycle of the nodes that may have
+        changed, or with None if all nodes are to have one
     :param collect: called before each wait, to free what the cycle dropped;
         it must not raise
     :param clock: a monotonic clock, in seconds
@@ -57,13 +59,13 @@ class Service:
 
     def __init__(
         self,
-        cycle: Callable[[], Results],
+        cycle: Cycle,
         *,
         interval: float,
         stop: Stop,
         outage_retry: float = math.inf,
         done: Callable[[Results], None] = lambda _results: None,
-        pause: Callable[[float | None], object] | None = None,
+        pause: Callable[[float | None], Cycle | None] | None = None,
         collect: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -72,7 +74,7 @@ class Service:
         self.outage_retry = outage_retry
         self._stop = stop
         self._done = done
-        self._pause = pause or stop.wait
+        self._pause = pause or self._only_wait
         self._collect = collect
         self._clock = clock
         self._times = schedule.Schedule(clock())
@@ -97,8 +99,25 @@ class Service:
             self._collect()
             # No hint shortens the waits of an outage: agents that lost
             # placement together would return together.
-            is_away = self._away_since is not None
-            (self._stop.wait if is_away else self._pause)(seconds)
+            if self._away_since is not None:
+                self._stop.wait(seconds)
+            else:
+                self._wait_among_changes(seconds)
+
+    def _wait_among_changes(self, seconds: float | None) -> None:
+        """Wait for the next cycle of all nodes; do the others meanwhile."""
+        due = self._clock() + (math.inf if seconds is None else seconds)
+        while changed := self._pause(seconds):
+            began = self._clock()
+            results, trouble = self._tried(changed)
+            if trouble is not None or any(r.outage for r in results):
+                return  # the next cycle finds the outage, and tells it
+            self._report(results, self._clock() - began)
+            self._tell(results)
+            seconds = max(due - self._clock(), 0.0)
+
+    def _only_wait(self, seconds: float | None) -> None:
+        self._stop.wait(seconds)
 
     def _one_cycle(self, *, is_first: bool) -> float | None:
         """Do one cycle and log its news; return the seconds to wait.
@@ -107,17 +126,17 @@ class Service:
         :raises errors.ConfigError: see ``run``
         """
         began = self._clock()
-        results, trouble = self._tried()
+        results, trouble = self._tried(self._cycle)
         if trouble is None:
             return self._done_since(began, results)
         if is_first and isinstance(trouble, errors.ConfigError):
             raise trouble
         return self._outage(trouble)
 
-    def _tried(self) -> tuple[Results, errors.AgentError | None]:
+    def _tried(self, cycle: Cycle) -> tuple[Results, errors.AgentError | None]:
         """Do one cycle; return its results, or the error that prevented them."""
         try:
-            return self._cycle(), None
+            return cycle(), None
         except errors.AgentError as exc:
             return (), exc
         except failures.caught() as exc:

@@ -30,6 +30,9 @@ from .blast_radius import Batch, Case, Mass, Removals
 Approved = Callable[[Collection[Subject]], Collection[Subject]]
 # The mass in which a node took part: the kind of removals, the node's uuid.
 Masses = Mapping[tuple[Kind, str], Mass]
+# The nodes, by uuid, that lost something of a kind.
+Lost = Mapping[Kind, Collection[str]]
+NOTHING: Lost = {}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,13 +89,15 @@ def judge(
     limits: blast_radius.Limits,
     approved: Approved,
     masses: Masses,
+    lost: Lost = NOTHING,
 ) -> Judgement:
     """Return the judgement of all plans of a cycle that remove something.
 
     :param nodes: the number of nodes that the drivers list
     :param masses: the masses of earlier cycles
+    :param lost: the nodes that lost something shortly before; they count
     """
-    found = _held_back(list(cases), nodes, limits, masses)
+    found = _held_back(list(cases), nodes, limits, masses, lost)
     yes = frozenset(approved(_subjects(found))) if found else frozenset()
     left = [one.without(yes) for one in found]
     return Judgement(
@@ -121,11 +126,12 @@ def _held_back(
     nodes: int,
     limits: blast_radius.Limits,
     masses: Masses,
+    lost: Lost,
 ) -> list[Held]:
     listed = [case for case in cases if case.batch is None]
     departed = [case for case in cases if case.batch is not None]
     return [
-        *_of_listed(listed, nodes, limits, masses),
+        *_of_listed(listed, nodes, limits, masses, lost),
         *_departures(departed, nodes, limits, masses),
     ]
 
@@ -135,6 +141,7 @@ def _of_listed(
     nodes: int,
     limits: blast_radius.Limits,
     masses: Masses,
+    lost: Lost,
 ) -> Iterator[Held]:
     """Yield the kinds of removals of which too many nodes have some."""
     for kind, what in (
@@ -146,10 +153,23 @@ def _of_listed(
             case.node_uuid: frozenset(_of_kind(kind, case.removals, limits))
             for case in cases
         }
-        mass = Mass(nodes=_taking_part(subjects), of=nodes)
+        before = [u for u in lost.get(kind, ()) if not subjects.get(u)]
+        mass = Mass(nodes=_taking_part(subjects) + len(before), of=nodes)
         yield from _held(
             _why(limits, what), kind, subjects, mass, limits, masses
         )
+
+
+def lost(
+    removals: Removals, limits: blast_radius.Limits, but: Collection[Subject]
+) -> Iterator[Kind]:
+    """Yield the kinds of which a node lost something that counts.
+
+    :param but: what does not count, because a person approved it
+    """
+    for kind in (Kind.NAMES, Kind.CAPACITY, Kind.DELETIONS):
+        if not frozenset(_of_kind(kind, removals, limits)) <= frozenset(but):
+            yield kind
 
 
 def _of_kind(

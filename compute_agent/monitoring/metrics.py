@@ -79,6 +79,18 @@ class Metrics:
         """Count what a finished cycle did."""
         last = self._cycles.last
         self._finish('outage' if last and last.trouble else 'good')
+        self._count(results)
+
+    def part_ended(self, results: Sequence[NodeResult]) -> None:
+        """Count what a cycle of some nodes did; it is no cycle of all."""
+        self._count(results)
+
+    def fail(self, exc: BaseException) -> None:
+        """Count a cycle that had no results."""
+        away = isinstance(exc, errors.Unavailable)
+        self._finish('outage' if away else 'error')
+
+    def _count(self, results: Sequence[NodeResult]) -> None:
         for kind, count in tally.writes(results).items():
             self._writes.labels(kind).inc(count)
         for labels, count in tally.removals(results).items():
@@ -90,11 +102,6 @@ class Metrics:
         for kind, count in restored.items():
             self._drift_restored.labels(kind).inc(count)
         self._current.end_cycle(results, self._clock())
-
-    def fail(self, exc: BaseException) -> None:
-        """Count a cycle that had no results."""
-        away = isinstance(exc, errors.Unavailable)
-        self._finish('outage' if away else 'error')
 
     def _finish(self, outcome: str) -> None:
         last = self._cycles.last

@@ -47,6 +47,10 @@ class TextFile(threading.Thread):
         del results
         self._due.set()
 
+    def part_ended(self, results: Sequence[NodeResult]) -> None:
+        """Have the file written."""
+        self.end(results)
+
     def fail(self, exc: BaseException) -> None:
         """Have the file written."""
         del exc

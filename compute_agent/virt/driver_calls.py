@@ -18,7 +18,7 @@ class Call:
     """A call of a driver that returned or failed.
 
     :ivar driver: the driver's name in ``compute_driver``
-    :ivar call: ``nodes``, ``facts`` or ``describe``
+    :ivar call: ``nodes``, ``changes``, ``facts`` or ``describe``
     """
 
     driver: str

@@ -7,6 +7,7 @@ others add to its tree. ``loader.py`` makes a ``Drivers`` of the option.
 """
 
 import dataclasses
+import functools
 import threading
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from .. import errors
 from ..tree import assertion
 from . import failures
 from .driver import ComputeDriver
+from .values.changes import Changes
 
 CLOSING = 10.0  # seconds until a driver that does not close is left
 
@@ -72,6 +74,28 @@ class NamedDriver:
         """Return node name → title, as far as the driver has one."""
         with failures.asking(self.class_name, 'get_titles'):
             return self.driver.get_titles()
+
+    @property
+    def tells_changes(self) -> bool:
+        """True if the driver can tell which of its nodes may have changed."""
+        return type(self.driver).changes is not ComputeDriver.changes
+
+    def changes(self, since: typing.Any) -> Changes | None:
+        """Return the nodes that may have changed; None for any of them.
+
+        :param since: as for ``ComputeDriver.changes``
+        :raises errors.AgentError: the driver cannot tell now
+        """
+        with failures.asking(self.class_name, 'changes'):
+            found = self.driver.changes(since)
+            if found is None:
+                return None
+            if not isinstance(found, Changes):
+                raise TypeError(f'no Changes, but {type(found).__name__}')
+            names = frozenset(found.names)
+            if not all(isinstance(name, str) for name in names):
+                raise TypeError('a name that is no text')
+            return Changes(names=names, since=found.since)
 
     def close(self) -> None:
         """Have the driver release what it holds.
@@ -158,11 +182,14 @@ class Drivers:
         """True if a driver may describe several nodes."""
         return any(chosen is not None for _, chosen in self.filters)
 
-    def subscribe(self, wake: Callable[[], object]) -> None:
-        """Have each driver call ``wake`` when a description may have changed."""
+    def subscribe(self, wake: Callable[[NamedDriver], object]) -> None:
+        """Have ``wake`` called when a description of a driver may have changed.
+
+        It is called with that driver, from any thread.
+        """
         for one in self._drivers:
             with failures.asking(one.class_name, 'subscribe'):
-                one.driver.subscribe(wake)
+                one.driver.subscribe(functools.partial(wake, one))
 
     def reload(self) -> None:
         """Have each driver read its own files again.

@@ -16,7 +16,7 @@ from oslo_config import cfg
 from compute_agent import errors, yaml_file
 from compute_agent.tree import names, provider_tree
 from compute_agent.virt import driver
-from compute_agent.virt.values import finding
+from compute_agent.virt.values import changes, finding
 
 from . import conf as options
 from .tree import describe, moving, tree_file
@@ -73,6 +73,20 @@ class FakeDriver(driver.ComputeDriver):
         except errors.ConfigError as exc:
             raise errors.DriverError(str(exc)) from exc
         return list(self._reading.file.nodes)
+
+    def changes(self, since: typing.Any) -> changes.Changes | None:
+        """Tell that any node may have changed if the file has another text.
+
+        :param since: the text of the file
+        :raises errors.DriverError: the file is wrong
+        """
+        try:
+            text = self._read().text
+        except errors.ConfigError as exc:
+            raise errors.DriverError(str(exc)) from exc
+        if since is not None and text != since:
+            return None
+        return changes.Changes(names=(), since=text)
 
     def get_nodenames_by_uuid(self) -> Mapping[str, str]:
         """Return root uuid → name of every node in the file."""

@@ -85,7 +85,7 @@ class RunningDaemon:
         service.Service(self._cycle, interval=86_400, stop=self.requests).run()
 
     def _cycle(self) -> typing.Any:
-        self.requests.take_hint()
+        self.requests.take_requests()
         self.control.cycles.work_off()
         self._listeners.begin()
         self.began.release()

@@ -276,11 +276,22 @@ class DaemonSignals:
             self._cycle_wanted = True
             self._changed.notify_all()
 
-    def take_hint(self) -> None:
+    def take_hint(self) -> bool:
+        """Return True if a driver hinted at a change; clear the hints."""
+        with self._changed:
+            hinted, self._hinted = self._hinted, None
+            return hinted is not None
+
+    def take_requests(self) -> None:
         """Clear the hints and the requests of a cycle: it begins."""
         with self._changed:
             self._hinted = None
             self._cycle_wanted = False
+
+    def has_request(self) -> bool:
+        """Return True if it must stop, reload its files or begin a cycle."""
+        with self._changed:
+            return self._has_request()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for a request; return True if the daemon must stop."""

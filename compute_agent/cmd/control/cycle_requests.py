@@ -100,6 +100,9 @@ class CycleRequests:
         """Tell those who wait that the cycle ended with these results."""
         self._tell(Ended(results=results))
 
+    def part_ended(self, results: Sequence[NodeResult]) -> None:
+        """Do nothing: a person waits for a cycle of all nodes."""
+
     def fail(self, exc: BaseException) -> None:
         """Tell those who wait that the cycle ended before it had a result."""
         self._tell(Ended(trouble=error_text.one_line(exc)))

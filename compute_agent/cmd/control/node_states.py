@@ -96,6 +96,10 @@ class NodeStates:
         self._note_outage(away, at)
         self.ended = at
 
+    def part_ended(self, results: Sequence[NodeResult]) -> None:
+        """Take over the results of a cycle of some nodes."""
+        self.end(results)
+
     def fail(self, exc: BaseException) -> None:
         """Note that a cycle ended before it had a result."""
         at = self._clock()

@@ -23,6 +23,12 @@ class CycleListener(Protocol):
     def end(self, results: Sequence[NodeResult]) -> None:
         """Note that the cycle finished with these results."""
 
+    def part_ended(self, results: Sequence[NodeResult]) -> None:
+        """Note that a cycle of some nodes finished, which was not begun here.
+
+        :param results: of all nodes; those without that cycle are untried
+        """
+
     def fail(self, exc: BaseException) -> None:
         """Note that the cycle ended before it had a result."""
 
@@ -45,6 +51,10 @@ class CycleListeners:
     def end(self, results: Sequence[NodeResult]) -> None:
         """Tell that the cycle finished with these results."""
         self._tell('end', lambda listener: listener.end(results))
+
+    def part_ended(self, results: Sequence[NodeResult]) -> None:
+        """Tell that a cycle of some nodes finished."""
+        self._tell('part_ended', lambda listener: listener.part_ended(results))
 
     def fail(self, exc: BaseException) -> None:
         """Tell that the cycle ended before it had a result."""

@@ -14,6 +14,7 @@ from oslo_config import cfg
 from ... import errors
 from ...conf import default
 from ...cycle.node.node_result import NodeResult
+from ...cycle.node_list import Changed
 from ...cycle.values import schedule
 from ...ownership.policy import NO_PRUNE, Prune
 from ..app import configuration, plain_text, signals
@@ -50,6 +51,11 @@ class Cycles:
         seconds: int = self._conf.update_resources_interval
         return seconds or default.DEFAULT_INTERVAL
 
+    def changes_interval(self) -> float:
+        """Return the seconds from one question for changes to the next."""
+        seconds: float = self._conf.compute_agent.changes_interval
+        return seconds
+
     def outage_retry(self) -> float:
         """Return the longest wait, in seconds, while no server answers."""
         seconds: float = self._conf.compute_agent.outage_retry_interval
@@ -83,6 +89,10 @@ class Cycles:
         """
         with self._agent.pruning(prune):
             return self._agent.tracker.sync()
+
+    def sync_changed(self, names: Changed) -> Sequence[NodeResult]:
+        """Run one cycle of the nodes that the drivers named."""
+        return self._agent.tracker.sync_changed(names)
 
     def reload(self) -> None:
         """Read the files again, as SIGHUP requested it."""

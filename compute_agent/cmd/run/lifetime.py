@@ -86,6 +86,23 @@ class Lifetime:
         finally:
             self._manager.cycle_finished()
 
+    @contextlib.contextmanager
+    def part(self) -> Iterator[Callable[[Sequence[NodeResult]], None]]:
+        """Tell of a cycle of those nodes only that may have changed."""
+        self.status.begin()
+        try:
+            yield self._end_part
+        except BaseException as exc:
+            self.listeners.fail(exc)
+            raise
+        finally:
+            self._manager.cycle_finished()
+
+    def _end_part(self, results: Sequence[NodeResult]) -> None:
+        """Tell of the end of such a cycle; the other nodes are as they were."""
+        before = self.status.results
+        self.listeners.part_ended(node_result.among_others(results, before))
+
     def _end(self, results: Sequence[NodeResult]) -> None:
         """Tell of the end of a cycle; what it did not try is as it was."""
         before = self.status.results

@@ -15,6 +15,7 @@ from oslo_log import log
 from ... import errors
 from ...cycle import garbage, service
 from ...cycle.node.node_result import NodeResult
+from ...cycle.node_list import Changed
 from ...state.database import lock
 from .. import tree
 from ..app import configuration, main, plain_text, signals
@@ -110,7 +111,7 @@ def run(
         ):
             turn.wait_for_first()
             with signals.kept():
-                agent.drivers.subscribe(requests.hint)
+                agent.drivers.subscribe(turn.watch.wake)
             worker.start()
             requests.wait_for_stop()
             life.stopping()
@@ -163,7 +164,7 @@ class _Worker(threading.Thread):
             outage_retry=work.outage_retry(),
             stop=requests,
             done=done,
-            pause=turn.pause,
+            pause=self._pause,
             collect=self._garbage.collect,
         )
         self.failure: BaseException | None = None
@@ -178,7 +179,7 @@ class _Worker(threading.Thread):
             self._requests.set()
 
     def _cycle(self) -> Sequence[NodeResult]:
-        self._requests.take_hint()
+        self._requests.take_requests()
         if self._requests.take_reload():
             with self._life.reloading():
                 self._work.reload()
@@ -189,10 +190,23 @@ class _Worker(threading.Thread):
             self.failure = self._turn.failure
             return ()
         self._asked.work_off()
+        self._turn.watch.begin()
         with self._life.cycle() as finished:
             results = self._work.sync(self._asked.prune())
             finished(results)
         return results if self._turn.is_still_mine() else ()
+
+    def _pause(self, seconds: float | None) -> service.Cycle | None:
+        """Wait; return the cycle of the nodes that may have changed."""
+        names = self._turn.pause(seconds)
+        return functools.partial(self._changed, names) if names else None
+
+    def _changed(self, names: Changed) -> Sequence[NodeResult]:
+        """Do a cycle of these nodes; return the results of all nodes."""
+        with self._life.part() as finished:
+            results = self._work.sync_changed(names)
+            finished(results)
+        return self._life.status.results if self._turn.is_still_mine() else ()
 
 
 class _FirstTree:

@@ -129,6 +129,12 @@ class DaemonStatus:
         self.results = results
         self._finish(results, away)
 
+    def part_ended(self, results: Sequence[NodeResult]) -> None:
+        """Note the nodes after a cycle of some; the last one stays the last."""
+        self.results, self._running = results, None
+        if self.last is not None:
+            self.last = dataclasses.replace(self.last, results=results)
+
     def fail(self, exc: BaseException) -> None:
         """Note that the cycle ended before it had a result."""
         self._finish((), error_text.one_line(exc))

@@ -14,12 +14,13 @@ import typing
 from collections.abc import Sequence
 
 from ... import errors
+from ...cycle import node_list
 from ...cycle.node.node_result import NodeResult
 from ...fleet import fence
 from ..app import signals
 from ..control import cycle_requests
 from ..wiring.agent import Agent
-from . import cycles, daemon_history, lifetime
+from . import changes, cycles, daemon_history, lifetime
 
 if typing.TYPE_CHECKING:  # they need the extra "fleet"
     from ...fleet.membership import Membership
@@ -36,6 +37,7 @@ class Turns:
     """Tells whose turn it is; a listener of the cycles.
 
     :param asked: the cycles that people asked for
+    :ivar watch: waits for what the drivers tell of changes
     :ivar membership: None for an agent without a share
     :ivar past: where the history of this daemon is written
     :ivar failure: why this agent may not go on; None if it may
@@ -50,6 +52,9 @@ class Turns:
         *,
         asked: cycle_requests.CycleRequests,
     ) -> None:
+        self.watch = changes.ChangeWatch(
+            agent.drivers, requests, work.changes_interval
+        )
         self._agent = agent
         self._work = work
         self._life = life
@@ -109,11 +114,17 @@ class Turns:
         member = self.membership
         return member is None or (self._is_holder() and not member.draining)
 
-    def pause(self, seconds: float | None) -> None:
-        """Wait for the next turn; that of a standby comes soon."""
-        if self._sharing is not None and not self._is_holder():
-            seconds = _OFTEN if seconds is None else min(seconds, _OFTEN)
-        self._requests.wait_for_hint(seconds)
+    def pause(self, seconds: float | None) -> node_list.Changed:
+        """Wait for the next turn; that of a standby comes soon.
+
+        :return: the nodes that may have changed; empty if the turn is to come
+        """
+        if self._sharing is None or self._is_holder():
+            return self.watch.wait(seconds)
+        self._requests.wait_for_hint(
+            _OFTEN if seconds is None else min(seconds, _OFTEN)
+        )
+        return changes.NO_NAMES
 
     def stop(self) -> float:
         """Let no other node begin; return the seconds for the node in hand."""
@@ -211,6 +222,10 @@ class Turns:
         self._note(next((r.reason for r in results if r.outage), ''))
         if self.past is not None and self._may_tell():
             self.past.end(results)
+
+    def part_ended(self, results: Sequence[NodeResult]) -> None:
+        """Note if placement could be reached in a cycle of some nodes."""
+        self.end(results)
 
     def fail(self, exc: BaseException) -> None:
         """Note that the cycle could not begin."""

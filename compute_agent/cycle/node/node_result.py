@@ -56,8 +56,8 @@ class NodeResult:
         elsewhere
     :ivar notes: lines for the operator
     :ivar outage: True if the node is not done because the service is away
-    :ivar untried: True if the agent gave its share up, or lost it, before it
-        wrote anything of the node
+    :ivar untried: True if the cycle was of other nodes, or the agent gave its
+        share up, or lost it, before it wrote anything of the node
     :ivar no_server: True if no server answered, so that a try costs nothing
     :ivar removals: the removals that wait for a person's approval, and are
         not in the plan; or a host's former uuid, for which there is no plan
@@ -154,12 +154,33 @@ def as_they_were(
         if not result.untried:
             found.append(result)
         elif was := last.get(result.node.uuid):
-            found.append(
-                dataclasses.replace(
-                    was, untried=True, plan=None, applied=(), conflicts=0
-                )
-            )
+            found.append(_untried(was))
     return found
+
+
+def among_others(
+    results: Iterable[NodeResult], before: Iterable[NodeResult]
+) -> list[NodeResult]:
+    """Return the results of all nodes after a cycle of some of them.
+
+    :param results: of the nodes that had this cycle
+    :param before: of all nodes before it
+    """
+    had = {result.node.uuid: result for result in results}
+    others = [
+        had.pop(was.node.uuid) if was.node.uuid in had else _untried(was)
+        for was in before
+    ]
+    return [*others, *had.values()]
+
+
+def _untried(was: NodeResult) -> NodeResult:
+    """Return an earlier result as that of a node without a cycle now."""
+    if was.untried and was.plan is None:
+        return was
+    return dataclasses.replace(
+        was, untried=True, plan=None, applied=(), conflicts=0
+    )
 
 
 def counted(numbers: Mapping[str, int]) -> str:

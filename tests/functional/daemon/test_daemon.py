@@ -122,6 +122,20 @@ def test_a_hint_of_the_driver_begins_a_cycle(cli, daemon):
     assert IN_THE_MIDDLE not in one.said
 
 
+def test_a_change_of_the_drivers_file_is_written_before_the_next_cycle(
+    cli, daemon
+):
+    """The next periodic cycle is an hour away."""
+    cli.configure(
+        agent={'changes_interval': 1}, update_resources_interval=3600
+    )
+    one = daemon(cli.config)
+    one.wait_for('cycle: ')
+    cli.describe_node(ROOT, ['CUSTOM_EDITED'])
+    one.wait_for('+CUSTOM_EDITED')
+    assert one.end() == 0, one.said
+
+
 def test_a_second_writer_is_refused_and_told_the_first_s_pid(cli, daemon):
     one = daemon(cli.config, '--show-tree')
     one.wait_for('in step with')

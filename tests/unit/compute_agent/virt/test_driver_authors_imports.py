@@ -40,6 +40,7 @@ def test_the_section_lists_the_contract_the_errors_and_the_tree():
         'compute_agent.testing',
         'compute_agent.tree.provider_tree',
         'compute_agent.virt.driver',
+        'compute_agent.virt.values.changes',
         'compute_agent.virt.values.finding',
         'compute_agent.virt.values.cloud_nodes',
         'compute_agent.virt.values.host_facts',

@@ -3,10 +3,12 @@
 
 import types
 
+import agents
 import pytest
 
 from compute_agent import errors
 from compute_agent.virt import drivers
+from compute_agent.virt.values.changes import Changes
 
 
 def said(message=None):
@@ -35,13 +37,65 @@ def test_only_several_drivers_are_named_as_sources(names, sources):
     assert [one.source for one in made] == sources
 
 
+@pytest.mark.catches('an event is for the drivers of all nodes')
 def test_every_driver_is_subscribed_and_reloaded_whatever_another_says():
     one, two = said('rules.yaml:3: wrong'), said()
     made = drivers.Drivers({'a': one, 'b': two})
-    made.subscribe('wake')
+    woken = []
+    made.subscribe(woken.append)
     with pytest.raises(errors.ConfigError, match='^driver a: rules.yaml:3'):
         made.reload()
-    assert one.calls == two.calls == ['wake', 'reload']
+    for each in (one, two):
+        wake, reload = each.calls
+        wake()
+        assert reload == 'reload'
+    assert woken == [*made]
+
+
+class Telling(agents.Driver):
+    """A driver that tells changes: what a test gives it, or raises that."""
+
+    answer = None
+
+    def changes(self, since):
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        return self.answer
+
+
+def telling(answer):
+    one = Telling(bool)
+    one.answer = answer
+    return next(iter(drivers.Drivers({'a': one})))
+
+
+def test_a_driver_that_overrides_changes_tells_them():
+    assert telling(None).tells_changes
+    (silent,) = drivers.Drivers({'a': agents.Driver(bool)})
+    assert not silent.tells_changes
+    assert silent.changes(None) is None
+
+
+def test_names_of_changes_are_a_set():
+    given = Changes(names=['a', 'b', 'a'], since=[7])
+    assert telling(given).changes(None) == Changes(
+        names=frozenset('ab'), since=[7]
+    )
+
+
+@pytest.mark.parametrize(
+    ('answer', 'why'),
+    [
+        (['a'], 'no Changes, but list'),
+        (Changes(names=[1], since=0), 'a name that is no text'),
+        (Changes(names=None, since=0), 'not iterable'),
+        (OSError('away'), 'away'),
+        (SystemExit(1), 'SystemExit'),
+    ],
+)
+def test_an_answer_that_is_no_changes_is_the_drivers_mistake(answer, why):
+    with pytest.raises(errors.DriverError, match=f'^Telling failed.*{why}'):
+        telling(answer).changes(None)
 
 
 def test_the_mistake_of_the_only_driver_is_told_as_it_is():

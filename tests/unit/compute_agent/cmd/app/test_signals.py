@@ -302,8 +302,8 @@ def test_a_person_who_asks_for_a_cycle_wakes_the_daemon(wait):
     requests = signals.DaemonSignals()
     requests.request_cycle()
     assert getattr(requests, wait)(3600) is False
-    requests.take_hint()
-    assert not requests._has_request()
+    requests.take_requests()
+    assert not requests.has_request()
     late = threading.Timer(0.01, requests.request_cycle)
     late.start()
     assert getattr(requests, wait)(3600) is False

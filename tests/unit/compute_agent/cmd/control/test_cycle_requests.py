@@ -45,3 +45,15 @@ def test_nothing_is_pruned_for_a_person_who_left(asked):
     asked.request(ONE).cancel()
     asked.begin()
     assert asked.prune() is NO_PRUNE
+
+
+@pytest.mark.catches(
+    'a cycle of some nodes answers a person who waits for one of all'
+)
+def test_a_cycle_of_some_nodes_is_not_what_a_person_waits_for(asked):
+    waiting = asked.request()
+    asked.part_ended([])
+    assert not waiting.done()
+    asked.begin()
+    asked.end([])
+    assert waiting.done()

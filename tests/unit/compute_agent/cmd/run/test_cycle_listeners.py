@@ -31,6 +31,9 @@ class Heard:
     def end(self, results):
         self._note(('end', results))
 
+    def part_ended(self, results):
+        self._note(('part', results))
+
     def fail(self, exc):
         self._note(('fail', str(exc)))
 
@@ -130,3 +133,40 @@ def test_the_nodes_that_were_not_tried_are_as_they_were(life):
     assert states.outage is None
     assert life.status.last.trouble == ''
     assert life.status.last.counts['failed'] == 0
+
+
+@pytest.mark.catches(
+    'a node without a cycle is as good as one that was just done'
+)
+def test_after_a_cycle_of_some_nodes_the_others_are_as_they_were(life):
+    states = node_states.NodeStates(Clock())
+    life.listeners.add(states)
+    with life.cycle() as finished:
+        finished([ended(ONE), ended(TWO, Status.FAILED, 'no')])
+    before, last = dict(states.nodes), life.status.last
+    with life.part() as finished:
+        finished([ended(TWO), ended(NEW)])
+    assert [*states.nodes] == [ONE.uuid, TWO.uuid, NEW.uuid]
+    assert states.nodes[ONE.uuid].done == before[ONE.uuid].done
+    assert states.nodes[ONE.uuid].planned == before[ONE.uuid].planned
+    assert states.nodes[TWO.uuid].done is not None
+    assert life.status.last.counts['done'] == 3
+    assert life.status.last.began == last.began
+    assert life.status.running_since is None
+
+
+def test_a_cycle_of_some_nodes_is_told_apart(life):
+    heard = Heard()
+    life.listeners.add(heard)
+    with life.part() as finished:
+        finished([ended(ONE)])
+    assert heard.calls == [('part', [ended(ONE)])]
+
+
+def test_a_cycle_of_some_nodes_that_fails_is_told(life):
+    heard = Heard()
+    life.listeners.add(heard)
+    with pytest.raises(ValueError, match='no answer'), life.part():
+        raise ValueError('no answer')
+    assert heard.calls == [('fail', 'no answer')]
+    assert life.status.last.trouble == 'no answer'
