@@ -157,7 +157,7 @@ libvirt-packages:
 
 # Real databases for agents that share one, for tests/full/fleet and stack.
 database-packages:
-	@echo postgresql mariadb-server
+	@echo postgresql mariadb-server faketime
 
 # What the benchmark measures against: two peers, an environment each.
 .servers/placement.stamp: | $(BIN)/python

@@ -230,7 +230,8 @@ class SharedRecord:
     ) -> None:
         """Add to the history; once an hour, drop what is too old.
 
-        The entries themselves tell the time.
+        The entries themselves tell the time. An entry of a clock that is far
+        ahead drops nothing: the age of others counts from the newest one before.
         """
         for some in _parts([*enumerate(history)]):
             rows = [
@@ -245,14 +246,25 @@ class SharedRecord:
             ]
             db.execute(sa.insert(tables.HISTORY), rows)
         newest = max((float(entry[0]) for entry in history), default=0.0)
-        if newest - self._cleaned >= _HOUR:
-            oldest = newest - self._history_days * _DAY
+        if history and abs(newest - self._cleaned) >= _HOUR:
+            now = min(newest, self._told_before(db, sequence, newest))
+            oldest = now - self._history_days * _DAY
             db.execute(
                 sa.delete(tables.HISTORY).where(
                     (_HISTORY.share == self._share) & (_HISTORY.at < oldest)
                 )
             )
             self._cleaned = newest
+
+    def _told_before(
+        self, db: sa.Connection, sequence: int, otherwise: float
+    ) -> float:
+        """Return the time of the newest entry of earlier commits."""
+        query = sa.select(sa.func.max(_HISTORY.at)).where(
+            (_HISTORY.share == self._share) & (_HISTORY.sequence < sequence)
+        )
+        found = db.execute(query).scalar()
+        return otherwise if found is None else float(found)
 
     # --- everybody ------------------------------------------------------------
 

@@ -23,11 +23,14 @@ class Approvals:
     """The approvals of changes that were not made yet.
 
     The clock is that of the history.
+
+    :ivar is_shared: True if agents on other machines write them, too
     """
 
     def __init__(self, database: Database, history: History) -> None:
         self._database = database
         self._history = history
+        self.is_shared = False
 
     def grant(self, subjects: Iterable[approval.Subject], who: str) -> None:
         """Record that a person approved each of these changes.
@@ -64,7 +67,9 @@ class Approvals:
                 wanted[kind, digest]: str(who)
                 for kind, digest, given_at, who in db.execute(query)
                 if (kind, digest) in wanted
-                and approval.is_valid(given_at, now)
+                and approval.is_valid(
+                    given_at, now, by_another_clock=self.is_shared
+                )
             }
 
     def drop(self, subjects: Collection[approval.Subject]) -> None:

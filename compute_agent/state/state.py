@@ -170,6 +170,7 @@ class State:
 
         :param place: the database and the share, to tell them from others
         """
+        self.approvals.is_shared = True
         return replica.Replica(
             self._database,
             self.snapshot,

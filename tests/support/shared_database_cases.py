@@ -363,12 +363,24 @@ class Cases:
         old, new = [0.0, *ENTRY[1:]], [3600.0 * 24 * 3, *ENTRY[1:]]
         first = record.commit(1, {}, [ENTRY, old])
         assert record.history() == [ENTRY, old]
-        short = shared_record.SharedRecord(
-            engine, SHARE, A.who, history_days=1
-        )
-        short.commit(1, {}, [new])
-        assert record.history() == [new]
-        assert record.history(first) == [new]
+        for _ in range(2):
+            short = shared_record.SharedRecord(
+                engine, SHARE, A.who, history_days=1
+            )
+            short.commit(1, {}, [new])
+        assert record.history() == [new, new]
+        assert record.history(first) == [new, new]
+
+    @pytest.mark.catches('one entry of the future drops the history')
+    def test_a_clock_that_is_years_ahead_drops_no_history(
+        self, engine: sa.Engine, record: shared_record.SharedRecord
+    ) -> None:
+        ahead = shared_record.SharedRecord(engine, SHARE, A.who)
+        years, day = 1e9, 3600.0 * 24
+        record.commit(1, {}, [ENTRY])
+        ahead.commit(1, {}, [[years, *ENTRY[1:]]])
+        ahead.commit(1, {}, [[day, *ENTRY[1:]]])  # its clock was set
+        assert [one[0] for one in record.history()] == [ENTRY[0], years, day]
 
     def test_a_request_is_there_once_and_is_answered_once(
         self, record: shared_record.SharedRecord

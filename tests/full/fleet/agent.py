@@ -4,12 +4,13 @@
 A request of a standby names none. ``fleet.py`` runs it in place of
 ``compute-agent``: placement's record of requests then tells who wrote, and by
 which lease. With the word ``unfenced`` it goes on without the lease, which the
-trials have to notice.
+trials have to notice. ``clocks.py`` may give it another wall clock.
 """
 
 import sys
 from typing import Any
 
+import clocks
 import sqlalchemy
 from long_runs import recording_placement
 
@@ -60,6 +61,7 @@ def no_fence(db: Any, *args: Any, **how: Any) -> int:
 FENCE = lease.fence
 
 if __name__ == '__main__':
+    clocks.prepare()
     if 'unfenced' in sys.argv[1:2]:
         del sys.argv[1]
         lease.fence = no_fence

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Three agents of one share, with a network each, and what can befall one.
+"""Some agents of one share, with a network each, and what can befall one.
 
 The agents are processes. Each reaches placement, Ironic and its database by
 relays of its own, and lives in a network namespace if root runs this, so that its cable
@@ -10,9 +10,10 @@ import contextlib
 import pathlib
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import clocks
 import databases
 import described
 import requests
@@ -128,7 +129,13 @@ class Fleet:
         share: str,
         lease: float,
         *words: str,
+        clocks: Mapping[str, clocks.Clock] | None = None,
     ) -> None:
+        """Have three agents, or one for each of these clocks.
+
+        :param words: for ``agent.py``
+        :param clocks: by the letter of the agent; the real one by default
+        """
         self._words = words
         self._undo = contextlib.ExitStack()
         self.site = site
@@ -138,14 +145,15 @@ class Fleet:
         self._marked: set[str] = set()
         self.networks: dict[str, Network] = {}
         self.daemons: dict[str, daemon.Daemon] = {}
-        for number, letter in enumerate('abc'):
+        for number, letter in enumerate(clocks or 'abc'):
             who = f'{share}-{letter}'
+            clock = clocks[letter].command() if clocks else []
             self.networks[who] = Network(
                 self._undo, lambda number=number: site.servers.address(number)
             )
-            self.daemons[who] = self._daemon(who)
+            self.daemons[who] = self._daemon(who, clock)
 
-    def _daemon(self, who: str) -> daemon.Daemon:
+    def _daemon(self, who: str, clock: Sequence[str]) -> daemon.Daemon:
         network = self.networks[who]
         port = int(self.site.url.rpartition(':')[2])
         to_placement = network.relay(lambda: ('127.0.0.1', port)).address
@@ -160,7 +168,12 @@ class Fleet:
             f'state_connection = {url}\nshare = {self.share}\n'
             f'lease_seconds = {self.lease}\n{self.nodes.options(at)}',
             program=[str(_PROGRAM), *self._words],
-            prefix=['env', f'PYTHONPATH={_python_path()}', *network.prefix],
+            prefix=[
+                'env',
+                f'PYTHONPATH={_python_path()}',
+                *network.prefix,
+                *clock,
+            ],
         )
 
     def start(self) -> None:
@@ -284,12 +297,13 @@ def running(
     share: str,
     lease: float,
     *words: str,
+    **how: Any,
 ) -> Iterator[Fleet]:
     """Yield a fleet at work; it ends on exit.
 
-    :param words: for ``agent.py``
+    :param how: see ``Fleet``, as for the words
     """
-    fleet = Fleet(site, nodes, share, lease, *words)
+    fleet = Fleet(site, nodes, share, lease, *words, **how)
     try:
         fleet.start()
         yield fleet

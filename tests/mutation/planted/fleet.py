@@ -51,6 +51,11 @@ def _(_lose, _self, _held, _exc):
     return None
 
 
+@plant(overview.look, 'the age of a beat is by the wall clock')
+def _(look, leases, clock=None, sleep=time.sleep):
+    return look(leases, clock or time.time, sleep)
+
+
 @plant(overview._patience, 'a dead standby is waited for as long as a holder')
 def _(patience, _key, row):
     return patience(('', ''), row)

@@ -12,10 +12,24 @@ from compute_agent import errors
 from compute_agent.cycle.node import node_planner
 from compute_agent.fleet import lease, mark, shared_record
 from compute_agent.fleet.database import schema, tables
+from compute_agent.limits import approval
 from compute_agent.state import documents, journal, replica, snapshot, state
 from compute_agent.tree import assertion
 from report_client import errors as placement_errors
 from report_client.apply import settling
+
+
+@plant(approval.is_valid, 'an approval holds only by the clock of its machine')
+def _(is_valid, given_at, now, **_how):
+    return is_valid(given_at, now)
+
+
+@plant(
+    shared_record.SharedRecord._told_before,
+    'one entry of the future drops the history',
+)
+def _(_told_before, _self, _db, _sequence, otherwise):
+    return otherwise
 
 
 @plant(schema.check, 'a daemon migrates what agents of older versions use')

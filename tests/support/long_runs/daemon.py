@@ -129,9 +129,12 @@ class Daemon:
         """Begin a life."""
         self.lives += 1
         self._begin()
-        command = [*self._words, '--config-file', str(self._file), 'run']
-        running = server_process.running(command, self._log)
+        running = server_process.running(self.command('run'), self._log)
         self._process = self._life.enter_context(running)
+
+    def command(self, *words: str) -> list[str]:
+        """Return a command line of this agent, with its configuration."""
+        return [*self._words, '--config-file', str(self._file), *words]
 
     @property
     def pid(self) -> int:

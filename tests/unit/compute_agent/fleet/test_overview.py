@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shares as a machine sees them that looks at the database for a moment."""
 
+import itertools
+import time
 import typing
 
 import pytest
@@ -71,6 +73,21 @@ def test_all_who_beat_are_seen_within_a_beat(cloud):
     assert share['beat_age'] is not None
     assert [one['host'] for one in share['standbys']] == ['host-standby']
     assert cloud.slept <= OFTEN + 1
+
+
+@pytest.mark.catches('the age of a beat is by the wall clock')
+def test_a_clock_that_is_set_changes_no_age(cloud, monkeypatch):
+    hours = itertools.count(1e9, 3600.0)
+    monkeypatch.setattr(time, 'time', lambda: next(hours))
+    turns = iter([*cloud.members, *cloud.members])
+
+    def sleep(_seconds):
+        cloud.clock.now += OFTEN
+        next(turns).look()
+
+    (share,) = overview.look(typing.cast(lease.Leases, cloud), sleep=sleep)
+    assert len(share['standbys']) == 1
+    assert 0 <= share['beat_age'] < 3600
 
 
 def test_a_holder_that_is_dead_is_looked_for_longer_than_a_beat(cloud):

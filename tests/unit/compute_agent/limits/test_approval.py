@@ -37,3 +37,12 @@ def test_a_person_who_approved_several_changes_is_named_once():
 )
 def test_an_approval_holds_for_a_day(age, valid):
     assert approval.is_valid(1000.0, 1000.0 + age) is valid
+
+
+@pytest.mark.parametrize(
+    ('age', 'valid'),
+    [(86_399, True), (86_400, False), (-86_400, True), (-86_401, False)],
+)
+def test_the_clock_of_another_machine_may_be_ahead_by_a_day(age, valid):
+    now = 1e9 + age
+    assert approval.is_valid(1e9, now, by_another_clock=True) is valid

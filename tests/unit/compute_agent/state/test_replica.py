@@ -9,6 +9,7 @@ import pytest
 from shared_in_memory import SharedInMemory
 
 from compute_agent import errors
+from compute_agent.limits import approval
 from compute_agent.plan import history_entry, intents
 from compute_agent.state import nodes, state
 from compute_agent.tree import assertion, provider
@@ -124,6 +125,22 @@ def test_a_standby_has_the_holders_record(holder, standby):
     assert [e.entry for e in standby.state.history.entries()] == [
         e.entry for e in holder.state.history.entries()
     ]
+
+
+@pytest.mark.catches('an approval holds only by the clock of its machine')
+def test_an_approval_holds_where_the_clock_is_two_hours_behind(
+    holder, standby
+):
+    hour, now = 3600.0, 1e9
+    holder.state.history.clock = lambda: now + hour
+    standby.state.history.clock = lambda: now - hour
+    some = [approval.subject(approval.Kind.NAMES, ('a', 'trait', 'CUSTOM_X'))]
+    holder.state.approvals.grant(some, 'ann')
+    standby.replica.catch_up()
+    standby.take_over()
+    assert standby.state.approvals.approved(some) == {some[0]: 'ann'}
+    standby.state.history.clock = lambda: now + hour + approval.LIFETIME
+    assert standby.state.approvals.approved(some) == {}
 
 
 @pytest.mark.catches('the document of a provider without a record stays')
