@@ -15,14 +15,15 @@ import requests
 from oslo_config import cfg
 
 from report_client import errors
-from report_client.api import traits
+from report_client.api import survey, traits
 from report_client.api.values import trait_names
 from report_client.http.messages import codec
 
 from ... import error_text
 from ... import errors as agent_errors
 from ...fleet import mark, share
-from ...tree import names
+from ...state import records
+from ...tree import assertion, names
 from ..app import configuration
 from ..wiring import opening, placement
 from . import finding, placement_answers
@@ -202,6 +203,28 @@ class Asked:
             )
         return finding.ok(f'placement knows all {len(here)} standard traits')
 
+    def _rivals(self, own: mark.Mark, recorded: records.Records) -> list[str]:
+        """Return the agents whose marks on roots of this share stay there.
+
+        A mark that the record counts as added by this agent is one of an
+        earlier database, of an imported node, or of an agent that this one took
+        over from: the next cycle replaces it.
+        """
+        asked = survey.Survey(self._service.api)
+        prefix = f'{names.CUSTOM_PREFIX}{mark.PREFIX}'
+        there = traits.Traits(self._service.api).names(prefix, associated=True)
+        found = []
+        for one in mark.others(there, own):
+            if one.share == own.share:
+                roots = asked.with_trait(one.trait)
+                ours = recorded.record(roots, '').ours
+                if any(
+                    one.trait not in ours.get((root, assertion.Kind.TRAIT), ())
+                    for root in roots
+                ):
+                    found.append(one.agent)
+        return found
+
     def marks(self) -> Finding:
         """Report the other agents that have marked nodes of this share."""
         if isinstance(self._root, agent_errors.AgentError):
@@ -212,18 +235,15 @@ class Asked:
                 stack.callback(one.close)
             named = share.named(self._conf.compute_agent.share, loaded.filters)
             try:
-                with opening.state_copy(self._conf, drivers=loaded) as state:
-                    own = mark.Mark.of(named, state.agent_id)
+                state = stack.enter_context(
+                    opening.state_copy(self._conf, drivers=loaded)
+                )
             except agent_errors.Unavailable as exc:
                 return finding.not_checked(str(exc))
-        prefix = f'{names.CUSTOM_PREFIX}{mark.PREFIX}'
-        there = traits.Traits(self._service.api).names(prefix, associated=True)
+            own = mark.Mark.of(named, state.agent_id)
+            rivals = self._rivals(own, state.records)
         said = f'this is agent {own.agent} of share {named}'
-        if rivals := [
-            each.agent
-            for each in mark.others(there, own)
-            if each.share == own.share
-        ]:
+        if rivals:
             return finding.warning(
                 f'{said}, and agent {", ".join(rivals)} has marked nodes of '
                 'the share, too',

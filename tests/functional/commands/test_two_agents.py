@@ -102,6 +102,24 @@ def test_doctor_and_audit_find_a_share_of_two_agents(both):
     assert divided['subject'] == 'FAKE_SHARD_RACK1'
 
 
+@pytest.mark.catches('the doctor takes marks that are replaced for a rival')
+def test_a_record_that_was_imported_makes_no_rival_of_its_agent(both):
+    """Its mark stays until the next cycle, which has no question."""
+    exported = both.cli.folder / 'records.json'
+    exported.write_text(both.run('state', 'export', 'bm1', '--forget').out)
+    both.choose('two').run('plan')
+    assert both.run('state', 'import', str(exported), '--yes').code == 0
+    assert both.doctor()['outcome'] == 'warning'  # bm2 is that agent's
+    both.choose('one')
+    exported.write_text(both.run('state', 'export', 'bm2', '--forget').out)
+    both.choose('two')
+    assert both.run('state', 'import', str(exported), '--yes').code == 0
+    before = both.marks()
+    assert 'no other agent has marked' in both.doctor()['said']
+    assert both.run('sync').code == 0
+    assert both.marks().isdisjoint(before)
+
+
 def test_leaving_the_last_node_deletes_the_trait(both):
     (mark,) = both.marks()
     assert both.run('leave', 'bm1', '--yes').code == 0

@@ -88,11 +88,15 @@ def test_a_share_that_moves_goes_on_without_a_question(members, tmp_path):
     members.config('first')
     moves = ('state', 'migrate', '--yes', '--from')
     assert members.cli.run(*moves, str(tmp_path / 'state-first')).code == 0
+    assert marks_of(members) == marks[0]
+    assert doctor_of_marks(members)['outcome'] == 'ok'
     assert members.cli.run('sync').code == 0
     marks.append(marks_of(members))
 
     first, second = members.url, f'{members.url}2'
     members.url = second
+    members.config('second')
+    assert doctor_of_marks(members)['outcome'] == 'warning'
     refused = members.on('second', 'sync')
     assert 'another compute-agent (share FAKE, agent' in refused.out
     assert marks_of(members) == marks[1]
@@ -108,6 +112,13 @@ def test_a_share_that_moves_goes_on_without_a_question(members, tmp_path):
     marks.append(marks_of(members))
     assert [len(one) for one in marks] == [1, 1, 1]
     assert len({*map(frozenset, marks)}) == 3
+
+
+def doctor_of_marks(members):
+    """Return the row of the doctor about the marks on the roots."""
+    members.cli.config.chmod(0o600)
+    rows = members.cli.run('doctor', '-f', 'json').data
+    return next(row for row in rows if row['check'] == 'marks')
 
 
 def marks_of(members):

@@ -7,11 +7,13 @@ from planted.catalogue import plant
 
 from compute_agent import error_text
 from compute_agent.cmd.app import configuration
+from compute_agent.cmd.doctor import placement_checks
 from compute_agent.cmd.plan import masks, waiting
 from compute_agent.conf import misplaced, misspelled, nova_files
 from compute_agent.cycle import news
 from compute_agent.cycle.departures import departed_nodes
 from compute_agent.identity import identity
+from compute_agent.state import state
 from drivers.ironic.nodes import staging
 from report_client import errors as placement_errors
 
@@ -22,6 +24,14 @@ from report_client import errors as placement_errors
 )
 def _(_without_request_ids, text):
     return text
+
+
+@plant(
+    placement_checks.Asked._rivals,
+    'the doctor takes marks that are replaced for a rival',
+)
+def _(rivals, self, own, _recorded):
+    return rivals(self, own, state.State.in_memory().records)
 
 
 @plant(news._log, 'each node of a mass has a line')
