@@ -5,7 +5,6 @@ from planted.catalogue import plant
 
 from compute_agent.cmd.control import cycle_requests
 from compute_agent.cmd.run import changes
-from compute_agent.cycle.departures import departed_nodes
 from compute_agent.cycle.node import node_result
 from compute_agent.limits import judgement
 from compute_agent.virt import drivers
@@ -14,15 +13,6 @@ from compute_agent.virt import drivers
 @plant(judgement.lost, 'removals of single nodes, one after another, are few')
 def _(_lost, _removals, _limits, _but):
     return ()
-
-
-@plant(
-    departed_nodes.Departures.record,
-    'a node that a driver tells of is written before it is recorded',
-)
-def _(record, self, nodes):
-    if len(nodes) <= len(self._known()) or not self._known():
-        record(self, nodes)
 
 
 @plant(
