@@ -26,6 +26,7 @@ from .database import connection, tables
 _LEASE, _RECORD = tables.LEASE.c, tables.NODE_RECORD.c
 _REQUEST, _HISTORY = tables.REQUEST.c, tables.HISTORY.c
 _MANY = 500  # rows of one statement
+_PUT = tables.replacing(tables.NODE_RECORD)
 #: The seconds that each commit of a holder took.
 COMMITS: Watchers[float] = Watchers()
 _HOUR, _DAY = 3600.0, 86400.0
@@ -205,11 +206,6 @@ class SharedRecord:
         documents: Mapping[str, str | None],
     ) -> None:
         for some in _parts(documents):
-            db.execute(
-                sa.delete(tables.NODE_RECORD).where(
-                    (_RECORD.share == self._share) & _RECORD.key.in_(some)
-                )
-            )
             rows = [
                 {
                     'share': self._share,
@@ -220,7 +216,7 @@ class SharedRecord:
                 }
                 for key in some
             ]
-            db.execute(sa.insert(tables.NODE_RECORD), rows)
+            db.execute(_PUT[db.dialect.name], rows)
 
     def _tell(
         self,

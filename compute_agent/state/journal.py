@@ -97,6 +97,7 @@ class Journal:
         readings: Iterable[provider.Reading] = (),
         gone: Iterable[str] = (),
         entries: Sequence[Entry] = (),
+        may_be_lost: bool = False,
     ) -> None:
         """Record which writes were carried out, in one transaction.
 
@@ -106,10 +107,11 @@ class Journal:
         :param gone: the deleted providers; everything recorded of them is
             dropped
         :param entries: what the history tells of the writes
+        :param may_be_lost: True if placement tells the same of the intents
         """
         confirmed, unsent = list(done), list(dropped)
         for attempt, seen, deleted in zip(
-            self._history.transactions(),
+            self._history.transactions(are_late=may_be_lost),
             itertools.tee(readings),
             itertools.tee(gone),
             strict=False,  # there are at most two

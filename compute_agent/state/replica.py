@@ -123,6 +123,7 @@ class Replica:
         self._noting = threading.Lock()
         self._is_loaded = self._went_back = False
         self._is_behind = True
+        self._owes = False
         with database.reading() as db:
             documents.watch(db)
         database.committing = self._committing
@@ -138,6 +139,13 @@ class Replica:
     def is_behind(self) -> bool:
         """True if a commit is missing here, or there: catch up before a cycle."""
         return self._is_behind or self._went_back
+
+    @property
+    def _may_owe(self) -> bool:
+        """True if both databases have the same but for outcomes of intents."""
+        return (
+            self._epoch is not None and self._is_loaded and not self.is_behind
+        )
 
     @property
     def seen(self) -> int:
@@ -166,6 +174,8 @@ class Replica:
         :raises errors.Deposed: another agent holds the share
         :raises errors.ConfigError: an agent of a newer version wrote a document
         """
+        if self._epoch is None and self._owes:
+            self._drop_debts()
         with self._database.reading() as db:
             known, seen = self._known(db), self._seen
         changes = self._shared.changed(
@@ -185,6 +195,15 @@ class Replica:
         with self._noting:
             self._seen = max(self._seen, changes.sequence)
         self._is_behind = False
+
+    def _drop_debts(self) -> None:
+        """Have all documents compared: some outcomes are only here.
+
+        The agent that holds the share now has the intents, and settles them.
+        """
+        with self._database.reading() as db:
+            documents.forget_touched(db)
+        self._is_loaded = self._owes = False
 
     def _follow(self, known: _Known, changes: Changes) -> None:
         """Apply what other agents committed, and this one without knowing."""
@@ -284,13 +303,30 @@ class Replica:
         self._epoch = None
         self._journal.inherit(())
 
+    def pay(self) -> None:
+        """Commit in the shared database what is committed here only.
+
+        :raises: the same errors as ``catch_up``
+        """
+        if self._owes and self._epoch is not None:
+            with self._database.writing():
+                return  # ``_committing`` commits it
+
     @contextlib.contextmanager
-    def _committing(self, db: sqlite3.Connection) -> Iterator[None]:
+    def _committing(
+        self, db: sqlite3.Connection, *, is_late: bool
+    ) -> Iterator[None]:
         """Commit in the shared database what a transaction changed.
 
-        The transaction is committed here within this context.
+        The transaction is committed here within this context. The outcome of
+        intents comes there with the next commit: a successor that lacks it
+        settles the intents.
         """
         keys = documents.touched(db)
+        if is_late and self._may_owe:
+            yield
+            self._owes = True
+            return
         is_whole = not self._is_loaded or self._went_back
         if self._epoch is None and not keys:
             yield
@@ -317,6 +353,7 @@ class Replica:
             raise
         yield
         self._is_loaded, self._is_behind = True, False
+        self._owes = False
 
     def _commit(
         self,

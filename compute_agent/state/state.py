@@ -16,7 +16,6 @@ about providers, and of ``handover.py`` if it is about a whole node. No part
 knows HTTP or plans.
 """
 
-import contextlib
 import pathlib
 import typing
 from collections.abc import Collection, Mapping
@@ -161,7 +160,7 @@ class State:
         :raises: the same errors as ``Replica.catch_up``
         """
         self.replica(shared, place).catch_up()
-        self._database.committing = contextlib.nullcontext
+        self._database.committing = database.committing_here
 
     def replica(self, shared: replica.Shared, place: str) -> replica.Replica:
         """Make this state a copy of the record that a share's agents share.

@@ -225,13 +225,18 @@ class Executor:
         )
 
     def _confirm(self, progress: Progress) -> None:
-        """Record the outcome; a write of unknown outcome stays an intent."""
+        """Record the outcome; a write of unknown outcome stays an intent.
+
+        If the record of it is lost, its intents are settled by a reading. What
+        a reading would not show was recorded before (``_claim``).
+        """
         self._journal.record_outcome(
             progress.confirmed(),
             progress.dropped(),
             readings=progress.readings(self._clock()),
             gone=progress.gone(),
             entries=progress.history_entries(),
+            may_be_lost=True,
         )
 
 

@@ -37,6 +37,7 @@ class Journal(Protocol):
         readings: Iterable[provider.Reading] = ...,
         gone: Iterable[str] = ...,
         entries: Sequence[Entry] = ...,
+        may_be_lost: bool = ...,
     ) -> None:
         """Record the writes that were carried out, and their results."""
 

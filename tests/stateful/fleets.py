@@ -183,6 +183,7 @@ class Member:
                 self._fleets.grant(self, asked.key)
             record.answer(epoch, asked.key, 'done')
         self.agent.sync()
+        self.sharing.pay()
 
     @property
     def is_sure(self) -> bool:

@@ -121,8 +121,10 @@ class Bench:
         readings: collections.abc.Iterable[provider.Reading] = (),
         gone: collections.abc.Iterable[str] = (),
         entries: collections.abc.Iterable[history_entry.Entry] = (),
+        may_be_lost: bool = False,
     ) -> None:
         """Note what became of it."""
+        del may_be_lost
         self.told += entries
         self.done.append(
             ('settle', list(done), list(dropped), list(readings), set(gone))

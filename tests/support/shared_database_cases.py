@@ -449,14 +449,15 @@ class Cases:
         def count(*args: Any, **named: Any) -> list[str]:
             return statements(engine, lambda: record.commit(1, *args, **named))
 
-        fence = ['update', 'select']
+        # MariaDB does not tell what an update made of a row.
+        tells = engine.dialect.update_returning
+        fence = ['update'] if tells else ['update', 'select']
         assert count({}) == fence
         documents = {str(n): 'x' for n in range(300)}
-        assert count(documents) == [*fence, 'delete', 'insert']
+        assert count(documents) == [*fence, 'insert']
         record.commit(1, {}, [ENTRY])
         assert count({'a': 'x'}, [ENTRY]) == [
             *fence,
-            'delete',
             'insert',
             'insert',
         ]

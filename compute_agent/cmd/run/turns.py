@@ -135,9 +135,10 @@ class Turns:
 
     def finish(self) -> None:
         """Leave the lease, so that a standby follows at once."""
-        if self.membership is not None:
-            self.membership.close()
-            self.membership.leave()
+        if self._sharing is not None:
+            self._sharing.pay()
+            self._sharing.membership.close()
+            self._sharing.membership.leave()
 
     # --- the role ---------------------------------------------------------------
 
@@ -219,6 +220,8 @@ class Turns:
 
     def end(self, results: Sequence[NodeResult]) -> None:
         """Note if placement could be reached in the cycle."""
+        if self._sharing is not None:
+            self._sharing.pay()
         self._note(next((r.reason for r in results if r.outage), ''))
         if self.past is not None and self._may_tell():
             self.past.end(results)

@@ -295,6 +295,14 @@ class Sharing:
             return False
         return True
 
+    def pay(self) -> None:
+        """Bring the last outcomes to the shared database, if that is possible.
+
+        A successor that lacks them settles the intents itself.
+        """
+        with contextlib.suppress(errors.AgentError):
+            self._replica.pay()
+
     def _follow(self, epoch: int | None) -> bool:
         """Follow the record; return True if this agent took it over."""
         if not self._has_id:
@@ -336,5 +344,6 @@ class Sharing:
                 changed.clear()
             yield
         finally:
+            self.pay()
             self.membership.close()
             self.membership.leave()

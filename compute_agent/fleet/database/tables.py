@@ -14,10 +14,11 @@ read. ``identity`` has one row: a random name of this database, by which the mar
 of two databases with shares of the same name differ.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import mysql
+from sqlalchemy.dialects import mysql, postgresql, sqlite
 
 METADATA = sa.MetaData()
 _TEXT = sa.Text().with_variant(mysql.LONGTEXT, 'mysql')
@@ -117,3 +118,24 @@ HISTORY = sa.Table(
     sa.Index('history_at', 'share', 'at'),
     **_OPTIONS,
 )
+
+
+def replacing(table: sa.Table) -> Mapping[str, sa.Insert]:
+    """Return, by dialect, the statement that adds a row or replaces it."""
+    others = [c.name for c in table.columns if not c.primary_key]
+    keys = [c.name for c in table.primary_key]
+    by_mysql = mysql.insert(table)
+    by_postgresql, by_sqlite = postgresql.insert(table), sqlite.insert(table)
+    return {
+        'mysql': by_mysql.on_duplicate_key_update(
+            {name: by_mysql.inserted[name] for name in others}
+        ),
+        'postgresql': by_postgresql.on_conflict_do_update(
+            index_elements=keys,
+            set_={name: by_postgresql.excluded[name] for name in others},
+        ),
+        'sqlite': by_sqlite.on_conflict_do_update(
+            index_elements=keys,
+            set_={name: by_sqlite.excluded[name] for name in others},
+        ),
+    }

@@ -12,7 +12,8 @@ import os
 import pathlib
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from typing import Protocol
 
 from ... import errors, private_files
 from . import schema, write_count
@@ -27,9 +28,24 @@ _DAMAGED = (
 )
 
 
-Committing = Callable[
-    [sqlite3.Connection], contextlib.AbstractContextManager[object]
-]
+class Committing(Protocol):
+    """Returns the context in which a transaction is committed."""
+
+    def __call__(
+        self, db: sqlite3.Connection, /, *, is_late: bool
+    ) -> contextlib.AbstractContextManager[object]:
+        """Return the context.
+
+        :param is_late: as for ``Database.writing``
+        """
+
+
+def committing_here(
+    _db: sqlite3.Connection, /, *, is_late: bool
+) -> contextlib.AbstractContextManager[object]:
+    """Return the context of a database that no fleet shares."""
+    del is_late
+    return contextlib.nullcontext()
 
 
 class Database:
@@ -56,7 +72,7 @@ class Database:
         self._count = count
         self._inodes = {} if path is None else _inodes(path)
         self._lock = threading.RLock()
-        self.committing: Committing = contextlib.nullcontext
+        self.committing: Committing = committing_here
         self.is_older = False
 
     @classmethod
@@ -169,24 +185,33 @@ class Database:
                 ) from exc
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(
+        self, *, is_late: bool = False
+    ) -> Iterator[sqlite3.Connection]:
         """Lend the connection for one durable transaction.
 
         The transaction is committed as a whole, or rolled back if anything
         is raised. An ``Unavailable`` whose cause is SQLite's is about this
         database, any other is about that of a fleet.
 
+        :param is_late: True for the outcome of intents. A host that loses its
+            power may lose it, and that of a fleet gets it with the next
+            commit: the intents are settled then by what placement has.
         :raises errors.Unavailable: the database cannot be written
         """
         with self._lock:
             self.check_files()
             try:
+                # In WAL mode this leaves out the disk's sync, nothing else.
+                sync = 'normal' if is_late else 'full'
+                self._db.execute(f'pragma synchronous = {sync}')
                 self._db.execute('begin immediate')
                 yield self._db
                 writes = write_count.count(self._db)
-                with self.committing(self._db):
+                with self.committing(self._db, is_late=is_late):
                     self._db.execute('commit')
-                if self._count is not None:
+                # The file must never have more writes than the database.
+                if self._count is not None and not is_late:
                     write_count.note(self._count, writes)
             except sqlite3.Error as exc:
                 self._roll_back()

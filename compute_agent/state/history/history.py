@@ -88,19 +88,20 @@ class History:
             self._warn(exc)
 
     def transactions(
-        self,
+        self, *, are_late: bool = False
     ) -> Iterator[contextlib.AbstractContextManager[sqlite3.Connection]]:
         """Yield a durable transaction, and a second one if need be.
 
         The second one is the same without history: it follows if the first
         one wrote history and failed. The body must do the same in both.
 
+        :param are_late: as ``is_late`` of ``Database.writing``
         :raises errors.Unavailable: the database cannot be written
         """
         failed = list[Exception]()
-        yield self._transaction(failed)
+        yield self._transaction(failed, is_late=are_late)
         if failed:
-            yield self._without_history()
+            yield self._without_history(is_late=are_late)
 
     # --- steps of a transaction -----------------------------------------------
 
@@ -226,12 +227,12 @@ class History:
 
     @contextlib.contextmanager
     def _transaction(
-        self, failed: list[Exception]
+        self, failed: list[Exception], *, is_late: bool = False
     ) -> Iterator[sqlite3.Connection]:
         """Lend the connection; keep the error if history was written, too."""
         tried = False
         try:
-            with self._database.writing() as db:
+            with self._database.writing(is_late=is_late) as db:
                 self._has_tried = self._has_failed = False
                 try:
                     yield db
@@ -247,8 +248,10 @@ class History:
             self._is_broken = self._is_broken and not (tried and good)
 
     @contextlib.contextmanager
-    def _without_history(self) -> Iterator[sqlite3.Connection]:
-        with self._database.writing() as db:
+    def _without_history(
+        self, *, is_late: bool
+    ) -> Iterator[sqlite3.Connection]:
+        with self._database.writing(is_late=is_late) as db:
             self._is_off = True
             try:
                 yield db

@@ -112,8 +112,8 @@ def test_three_agents_of_ten_shares_at_rest(fleet):
     holders = [one for one in agents if one.member.epoch]
     standbys = [one for one in agents if not one.member.epoch]
     assert (len(holders), len(standbys)) == (10, 20)
-    for one in holders:  # a beat, its number and epoch, the standbys: 5 times
-        assert one.sent == {'update': 5, 'select': 10}
+    for one in holders:  # a beat, and the standbys: 5 times
+        assert one.sent == {'update': 5, 'select': 5}
     for one in standbys:  # 30 looks; 5 times its own beat, and the record
         assert one.sent == {'update': 5, 'select': 40}
     assert {one.connections for one in agents} == {1}

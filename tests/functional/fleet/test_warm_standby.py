@@ -73,6 +73,7 @@ def holder(fleet):
     agent = fleet.member()
     fleet.take_over(agent)
     agent.done()
+    agent.replica.pay()
     return agent
 
 

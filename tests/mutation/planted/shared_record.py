@@ -46,10 +46,10 @@ def _(check, made, found):
     in_fleets=True,
 )
 @contextlib.contextmanager
-def _(committing, self, db):
+def _(committing, self, db, *, is_late):
     shared, self._shared = self._shared, _Kept(self._shared, self._seen + 1)
     try:
-        with committing(self, db):
+        with committing(self, db, is_late=is_late):
             yield
         self._shared.send()
     finally:
@@ -295,3 +295,27 @@ def _(take, db, share, driver, seen, me):
 )
 def _(_record_creation, _self, _uuid):
     return None
+
+
+@plant(replica.Replica._committing, 'each outcome is a commit of its own')
+def _(committing, self, db, *, is_late):
+    del is_late
+    return committing(self, db, is_late=False)
+
+
+@plant(
+    replica.Replica._drop_debts,
+    'a deposed agent keeps outcomes that nobody else has',
+)
+def _(_drop_debts, self):
+    self._owes = False
+
+
+@plant(
+    replica.Replica.take_over,
+    'a successor forgets the writes whose outcome it lacks',
+)
+def _(take_over, self, epoch):
+    take_over(self, epoch)
+    with self._database.writing() as db:
+        db.execute('delete from intent')
