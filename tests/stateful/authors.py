@@ -66,6 +66,10 @@ class Authors:
         self.author = dict(like.author)
         self._ever = set(like._ever)
 
+    def was_deleted(self, uuid: str) -> bool:
+        """Whether a provider with this uuid was deleted at some time."""
+        return uuid in self._deleted_at
+
     def owns(self, agent: str, key: Key | str) -> bool:
         """Whether this is certainly the agent's own."""
         kept = self.creator if isinstance(key, str) else self.author

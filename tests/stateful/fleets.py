@@ -147,11 +147,11 @@ class Member:
 
     def look(self) -> None:
         """Look at the lease, as the thread of the beat does."""
-        before = self.membership.epoch
+        before, era = self.membership.epoch, self._fleets.era
         with contextlib.suppress(errors.AgentError):
             self.membership.look()
-            # From here on no beat counts that the database has lost.
-            self.era = self._fleets.era
+            # No beat counts any more that the database had lost before.
+            self.era = era
         if self.membership.epoch not in {None, before}:
             self._fleets.newest[self.share] = self.term
 

@@ -93,6 +93,21 @@ def _claimed(station) -> list[str]:
     ]
 
 
+def _was_made_again(station, held) -> bool:
+    """Whether a provider was made again, and is as old as its last reading.
+
+    Nobody who does not read all of it can tell it from the former one.
+    """
+    uuid = held.uuid
+    seen = station.agent.state.snapshot.readings([uuid]).get(uuid)
+    return (
+        station.authors.was_deleted(uuid)
+        and seen is not None
+        and seen.provider.generation == held.generation
+        and seen.provider.traits != held.traits
+    )
+
+
 def _shared(station, node, told):
     """Yield what a lone root lacks that a node's driver describes."""
     for uuid, place in world.lone_places(node, told).items():
@@ -102,6 +117,8 @@ def _shared(station, node, told):
         held = station.authors.now.get(uuid)
         if held is None:
             yield f'{place.name} is missing'
+            continue
+        if _was_made_again(station, held):
             continue
         for kind in ('trait', 'aggregate'):
             for name in place.said[kind].asserted - held.names(kind):
