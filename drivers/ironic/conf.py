@@ -75,6 +75,17 @@ _OPTS: list[cfg.Opt] = [
         'longer, the nodes are not changed in this cycle.',
     ),
     cfg.IntOpt(
+        'full_listing_interval',
+        default=3600,
+        min=0,
+        max=604800,
+        help="The seconds after which the agent lists the nodes' traits again "
+        'although Ironic told the changes of each node. The lists in between '
+        'are without traits, which saves most of the time that a list takes '
+        'Ironic. 0 means with each list. If [compute_agent] changes_interval '
+        'is 0, each list has the traits, too.',
+    ),
+    cfg.IntOpt(
         'api_max_retries',
         default=5,
         min=0,

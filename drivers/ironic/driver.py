@@ -2,12 +2,12 @@
 """The driver for the bare-metal nodes of one Ironic, or for some of them.
 
 Each node is a root provider; its name is the node's uuid as Ironic spells it.
-A cycle begins with one listing of all nodes. A new listing replaces the old
-one as a whole, so methods may run in parallel. Ironic decides what a node has.
+A cycle begins with one listing of all nodes, or with those that have changed
+(``reader.py``). A new reading replaces the old one as a whole, so methods may
+run in parallel. Ironic decides what a node has.
 The driver writes to Ironic only for ``node stage`` and ``node unstage``.
 """
 
-import dataclasses
 import logging
 import typing
 from collections.abc import Collection, Mapping, Sequence
@@ -19,11 +19,11 @@ from compute_agent.transport import clouds
 from compute_agent.tree import inventory as agent_inventory
 from compute_agent.tree import provider_tree
 from compute_agent.virt import driver
-from compute_agent.virt.values import cloud_nodes, finding
+from compute_agent.virt.values import changes, cloud_nodes, finding
 from compute_agent.virt.values import requested as agent_requested
 
 from . import conf as options
-from . import requested
+from . import reader, requested
 from .client import api, connection, endpoint
 from .nodes import answers, describe, evidence
 from .nodes import node as ironic
@@ -38,30 +38,23 @@ _SHARED_BY_PEERS = (
 )
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class _Listing:
-    """The nodes of one cycle, and the problems with their resource classes.
-
-    :ivar nodes: by uuid as Ironic spells it, which is the node's name here
-    :ivar problems: by resource class as Ironic spells it
-    """
-
-    nodes: Mapping[str, ironic.Node] = dataclasses.field(default_factory=dict)
-    problems: Mapping[str, describe.Problem] = dataclasses.field(
-        default_factory=dict
-    )
-
-
 class IronicDriver(driver.ComputeDriver):
     """Describes the nodes that ``api`` lists.
 
     :param manner: the options for describing them
+    :param nodes: reads the nodes; by default with the default intervals
     """
 
-    def __init__(self, *, api: api.Api, manner: describe.Manner) -> None:
+    def __init__(
+        self,
+        *,
+        api: api.Api,
+        manner: describe.Manner,
+        nodes: reader.Reader | None = None,
+    ) -> None:
         self._api = api
         self._manner = manner
-        self._listing = _Listing()
+        self._nodes = nodes or reader.Reader(api)
         self._warned = ''
 
     @classmethod
@@ -86,12 +79,16 @@ class IronicDriver(driver.ComputeDriver):
             account=clouds.account_of(conf, options.GROUP),
         )
         workarounds = conf[options.WORKAROUNDS]
+        made = api.Api(
+            reached,
+            conductor_group=group.conductor_group,
+            shard=group.shard,
+            seconds=group.listing_deadline,
+        )
         return cls(
-            api=api.Api(
-                reached,
-                conductor_group=group.conductor_group,
-                shard=group.shard,
-                seconds=group.listing_deadline,
+            api=made,
+            nodes=reader.Reader(
+                made, full_interval=group.full_listing_interval
             ),
             manner=describe.Manner(
                 exclusive=group.trait_ownership == options.EXCLUSIVE,
@@ -110,21 +107,31 @@ class IronicDriver(driver.ComputeDriver):
         :return: the uuids as Ironic spells them
         :raises errors.AgentError: the listing is incomplete
         """
-        listing = self._api.nodes()
-        nodes = listing.nodes
-        problems = describe.problems(n.resource_class for n in nodes.values())
-        self._listing = _Listing(nodes=nodes, problems=problems)
+        self._nodes.read_all()
+        listing = self._nodes.reading.listing
         self._warn(_oddity(listing, self._api.filters))
-        return list(nodes)
+        return list(listing.nodes)
+
+    def changes(self, since: object) -> changes.Changes:
+        """Read the nodes that Ironic changed or created; name those that differ.
+
+        :param since: not used: the lists go on from the last changes, too, so
+            the reader remembers how far it has read
+        :raises errors.AgentError: Ironic did not tell them; what it told
+            before stays
+        """
+        del since
+        names = self._nodes.read_changes()
+        return changes.Changes(names=names, since=self._nodes.marks)
 
     def get_nodenames_by_uuid(self) -> Mapping[str, str]:
         """Return uuid → uuid as Ironic spells it, for the last listing."""
-        nodes = self._listing.nodes.values()
+        nodes = self._nodes.reading.nodes.values()
         return {node.uuid: node.ident for node in nodes}
 
     def get_titles(self) -> Mapping[str, str]:
         """Return the names in Ironic of the nodes of the last listing."""
-        nodes = self._listing.nodes.values()
+        nodes = self._nodes.reading.nodes.values()
         return {node.ident: node.called for node in nodes}
 
     def node_exists(self, nodename: str) -> driver.Existence:
@@ -152,12 +159,8 @@ class IronicDriver(driver.ComputeDriver):
 
     def facts(self, nodename: str) -> object:
         """Return the node as last listed, None if it was not listed."""
-        listing = self._listing
-        node = listing.nodes.get(nodename)
-        if node is None:
-            return None
-        problem = listing.problems.get(node.resource_class or '')
-        return node, problem, self._manner
+        facts = self._nodes.reading.facts(nodename)
+        return None if facts is None else (*facts, self._manner)
 
     def update_provider_tree(
         self,
@@ -170,13 +173,13 @@ class IronicDriver(driver.ComputeDriver):
         :raises errors.DriverError: the listing does not contain the node
         """
         del allocations  # this driver never moves allocations
-        listing = self._listing
-        node = listing.nodes.get(nodename)
+        reading = self._nodes.reading
+        node = reading.nodes.get(nodename)
         if node is None:
             raise errors.DriverError(
                 f'node {nodename} is not in the last listing of Ironic'
             )
-        describe.describe(provider_tree, node, listing.problems, self._manner)
+        describe.describe(provider_tree, node, reading.problems, self._manner)
 
     def get_inventory(
         self, nodename: str
@@ -252,13 +255,13 @@ class IronicDriver(driver.ComputeDriver):
 
         :raises errors.DriverError: Ironic does not have the node
         """
-        listing = self._listing
-        if nodename in listing.nodes:
-            return listing.nodes[nodename], listing.problems
+        reading = self._nodes.reading
+        if nodename in reading.nodes:
+            return reading.nodes[nodename], reading.problems
         node = self._api.read(nodename)
         if node is None:
             raise errors.DriverError(f'Ironic has no node {nodename}')
-        others = (n.resource_class for n in listing.nodes.values())
+        others = (n.resource_class for n in reading.nodes.values())
         return node, describe.problems((node.resource_class, *others))
 
 

@@ -29,15 +29,17 @@ class Ironic:
     """An Ironic whose nodes a test changes."""
 
     def __init__(self, mock):
+        self._changes = 0
         self.nodes(2)
         json_type = {'Content-Type': 'application/json'}
+        for path in ('/v1/nodes', '/v1/nodes/detail'):
+            mock.get(
+                f'{URL}{path}',
+                content=lambda request, _: self.page(_query(request)),
+                headers=json_type,
+            )
         mock.get(
-            f'{URL}/v1/nodes',
-            content=lambda request, _: self.page(_query(request)),
-            headers=json_type,
-        )
-        mock.get(
-            re.compile(f'{URL}/v1/nodes/.+'),
+            re.compile(f'{URL}/v1/nodes/(?!detail).+'),
             content=self._node,
             headers=json_type,
         )
@@ -46,19 +48,33 @@ class Ironic:
         self._rows = [_row(number) for number in range(count)]
 
     def change(self):
-        self._rows[0] |= {'traits': ['CUSTOM_Y'], 'maintenance': True}
+        self._changes += 1
+        self._rows[0] |= {
+            'traits': ['CUSTOM_Y'],
+            'maintenance': True,
+            'updated_at': f'2026-01-02T00:00:{self._changes:02}+00:00',
+        }
 
-    def rows(self, marker):
-        """Return the nodes from a marker on."""
-        uuids = [row['uuid'] for row in self._rows]
-        return self._rows[uuids.index(marker) + 1 if marker else 0 :]
+    def rows(self, query):
+        """Return the nodes from a marker on, in the order that was asked for."""
+        rows = self._rows
+        if 'sort_key' in query:
+            rows = sorted(
+                rows,
+                key=lambda row: (row[query['sort_key']], row['uuid']),
+                reverse=query['sort_dir'] == 'desc',
+            )
+        uuids = [row['uuid'] for row in rows]
+        marker = query.get('marker')
+        return rows[uuids.index(marker) + 1 if marker else 0 :]
 
-    def page(self, marker):
+    def page(self, query):
         """Return the body of a page."""
-        rows = self.rows(marker)
-        page = {'nodes': rows[:PAGE]}
-        if len(rows) > PAGE:
-            last = rows[PAGE - 1]['uuid']
+        rows = self.rows(query)
+        size = min(PAGE, int(query['limit']))
+        page = {'nodes': rows[:size]}
+        if len(rows) > size:
+            last = rows[size - 1]['uuid']
             page['next'] = f'{URL}/v1/nodes?marker={last}'
         return json.dumps(page).encode()
 
@@ -78,9 +94,7 @@ class Ironic:
 
 
 def _query(request):
-    return parse.parse_qs(parse.urlsplit(request.url).query).get(
-        'marker', [None]
-    )[0]
+    return dict(parse.parse_qsl(parse.urlsplit(request.url).query))
 
 
 def _row(number):
@@ -93,6 +107,8 @@ def _row(number):
         'provision_state': 'available',
         'maintenance': False,
         'instance_uuid': None,
+        'created_at': f'2026-01-01T00:00:{number % 60:02}+00:00',
+        'updated_at': f'2026-01-01T00:01:{number % 60:02}+00:00',
     }
 
 

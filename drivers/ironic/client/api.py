@@ -13,11 +13,12 @@ from compute_agent import errors
 from compute_agent.transport import deadline
 from compute_agent.virt import driver
 
-from ..nodes import answers
+from ..nodes import answers, watermark
 from ..nodes import node as ironic
 from . import connection as connections
 
 NODES = '/v1/nodes'
+_DETAIL = f'{NODES}/detail'  # only this list has the times
 LIMIT = 1000  # Ironic's default maximum; a page may be shorter
 MOST_PAGES = 10_000
 MOST_NODES = 1_000_000
@@ -51,27 +52,54 @@ class Api:
             k: v for k, v in filters.items() if v is not None
         }
 
-    def nodes(self, *, everywhere: bool = False) -> answers.Listing:
+    def nodes(
+        self,
+        *,
+        everywhere: bool = False,
+        known: answers.Found | None = None,
+    ) -> answers.Listing:
         """Return all nodes.
 
         :param everywhere: also those outside of the shard and the conductor
             group
+        :param known: the nodes whose traits are taken from here, so that
+            Ironic need not list them; None to list them
         :raises errors.AgentError: the listing is incomplete
         """
-        filters: Mapping[str, str] = {} if everywhere else self.filters
+        fields = ironic.FIELDS if known is None else ironic.WITHOUT_TRAITS
+        query = {'fields': ','.join(fields), 'limit': str(LIMIT)}
+        query |= {} if everywhere else self.filters
         found: answers.Found = {}
         marker: str | None = None
         with deadline.within(self._seconds):
             for _ in range(MOST_PAGES):
-                body = self._list(marker, filters)
+                body = self._list(NODES, query, marker)
                 with self._understanding():
                     page = answers.page(body)
-                    answers.collect(page.rows, found)
+                    answers.collect(page.rows, found, known)
                 marker = page.marker
                 if marker is None:
                     return answers.listing(found)
                 self._check_size(found)
                 self._check_time()
+        raise self._endless(f'{MOST_PAGES} pages')
+
+    def walk(self, walk: watermark.Walk) -> None:
+        """Read the nodes in the order of their changes until the walk ends.
+
+        :raises errors.AgentError: a page is missing; the walk is of no use
+        """
+        order = {'sort_key': walk.key, **self.filters}
+        with deadline.within(self._seconds):
+            for _ in range(MOST_PAGES):
+                ask = walk.ask
+                if ask is None:
+                    return
+                query = {'limit': str(ask.limit), **order}
+                query['sort_dir'] = 'asc' if ask.ascending else 'desc'
+                body = self._list(_DETAIL, query, ask.marker)
+                with self._understanding():
+                    walk.add(ask, answers.page(body))
         raise self._endless(f'{MOST_PAGES} pages')
 
     def _check_size(self, found: answers.Found) -> None:
@@ -107,6 +135,26 @@ class Api:
         with self._understanding():
             return ironic.Node.from_row(row)
 
+    def read_each(
+        self, idents: Sequence[str]
+    ) -> Mapping[str, answers.Dated | None]:
+        """Return nodes with their times; None for one that Ironic lacks.
+
+        :param idents: their uuids as Ironic spells them
+        """
+        found: dict[str, answers.Dated | None] = {}
+        with deadline.within(self._seconds):
+            for ident in idents:
+                self._check_time()
+                row = self.node(ident, None)
+                with self._understanding():
+                    found[ident] = (
+                        None
+                        if row is None
+                        else answers.dated(row, watermark.KEYS)
+                    )
+        return found
+
     def exists(self, ident: str) -> driver.Existence:
         """Tell if Ironic has the node.
 
@@ -125,20 +173,25 @@ class Api:
         found = self.node(ident, ('uuid',))
         return driver.Existence.NO if found is None else driver.Existence.YES
 
-    def node(self, ident: str, fields: Sequence[str]) -> ironic.Row | None:
+    def node(
+        self, ident: str, fields: Sequence[str] | None
+    ) -> ironic.Row | None:
         """Return these fields of a node; None if Ironic has no such node.
 
         :param ident: its uuid or its name
+        :param fields: None for all, among them those that Ironic does not
+            give by name
         """
         # '' and '..' are paths to something else, and no name contains a
         # newline or half a character.
         if not ident.strip('.') or not ident.isprintable():
             return None
-        asked = dict.fromkeys(('uuid', *fields))
+        path = _path(ident)
+        if fields is not None:
+            asked = dict.fromkeys(('uuid', *fields))
+            path = f'{path}?{_query(fields=",".join(asked))}'
         try:
-            body = self._connection.request(
-                'GET', f'{_path(ident)}?{_query(fields=",".join(asked))}'
-            )
+            body = self._connection.request('GET', path)
         except answers.NotFound as exc:
             if exc.is_of(ident):
                 return None
@@ -163,16 +216,14 @@ class Api:
         with self._understanding():
             answers.single_node(body, uuid)
 
-    def _list(self, marker: str | None, filters: Mapping[str, str]) -> object:
+    def _list(
+        self, path: str, query: Mapping[str, str], marker: str | None
+    ) -> object:
         """Return the body of one page."""
-        query = {'fields': ','.join(ironic.FIELDS), 'limit': str(LIMIT)}
-        query |= filters
         if marker is not None:
-            query['marker'] = marker
+            query = {**query, 'marker': marker}
         try:
-            return self._connection.request(
-                'GET', f'{NODES}?{_query(**query)}'
-            )
+            return self._connection.request('GET', f'{path}?{_query(**query)}')
         except answers.NotFound as exc:
             if marker is not None and exc.is_of(marker):
                 raise errors.UnknownState(

@@ -11,6 +11,7 @@ newest version, and an older Ironic answers with its range.
 """
 
 import dataclasses
+import datetime as dt
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -137,31 +138,61 @@ Found = dict[str, ironic.Node | ironic.NoUuid]
 class Listing:
     """All nodes that can be reported.
 
+    :ivar found: the listing's rows, from which the others follow
     :ivar nodes: by uuid as Ironic spells it
     :ivar left_out: the reason for each node that is missing
     """
 
-    nodes: Mapping[str, ironic.Node]
+    found: Found = dataclasses.field(default_factory=dict)
+    nodes: Mapping[str, ironic.Node] = dataclasses.field(default_factory=dict)
     left_out: tuple[str, ...] = ()
 
 
-def collect(rows: Sequence[ironic.Row], found: Found) -> None:
+def collect(
+    rows: Sequence[ironic.Row], found: Found, known: Found | None = None
+) -> None:
     """Add the nodes of these rows to those found.
 
+    :param known: the nodes whose traits complete the rows, which were read
+        without traits; a node that is as it was is taken from here, and one
+        that is missing here has no traits
     :raises errors.UnknownState: a row is malformed, or a node comes twice
     """
     for row in rows:
-        node: ironic.Node | ironic.NoUuid
-        try:
-            node = ironic.Node.from_row(row)
-        except ironic.NoUuid as exc:
-            node = exc
-        ident = str(row['uuid'])
+        ident, node = _of_row(row, known)
         if ident in found:
             has_uuid = isinstance(node, ironic.Node)
             subject = node if has_uuid else error_text.printable(ident)
             raise errors.UnknownState(f'node {subject} twice')
         found[ident] = node
+
+
+def collect_newest(rows: Sequence[ironic.Row], found: Found) -> None:
+    """Add the nodes of these rows, each as its last row says.
+
+    A node that changes while a sorted listing is read may come again.
+
+    :raises errors.UnknownState: a row is malformed
+    """
+    found.update(_of_row(row) for row in rows)
+
+
+def _of_row(
+    row: ironic.Row, known: Found | None = None
+) -> tuple[str, ironic.Node | ironic.NoUuid]:
+    """Return the uuid as Ironic spells it, and the node."""
+    before, traits = None, None
+    if known is not None:
+        before = known.get(str(row.get('uuid')))
+        traits = (
+            before.traits if isinstance(before, ironic.Node) else frozenset()
+        )
+    node: ironic.Node | ironic.NoUuid
+    try:
+        node = ironic.Node.from_row(row, traits)
+    except ironic.NoUuid as exc:
+        node = exc
+    return str(row['uuid']), before if before == node else node
 
 
 def listing(found: Found) -> Listing:
@@ -181,7 +212,49 @@ def listing(found: Found) -> Listing:
     nodes = {
         same[0].ident: same[0] for same in by_uuid.values() if len(same) == 1
     }
-    return Listing(nodes=nodes, left_out=tuple(sorted(left_out)))
+    return Listing(found=found, nodes=nodes, left_out=tuple(sorted(left_out)))
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Dated:
+    """A node, and when it was created and updated.
+
+    :ivar times: by field; None for never
+    """
+
+    node: ironic.Node
+    times: Mapping[str, dt.datetime | None]
+
+
+def dated(row: ironic.Row, keys: Sequence[str]) -> Dated:
+    """Return the node of a row with its times.
+
+    :raises errors.UnknownState: the row is malformed
+    """
+    return Dated(
+        node=ironic.Node.from_row(row),
+        times={key: time_of(row, key) for key in keys},
+    )
+
+
+def time_of(row: ironic.Row, key: str) -> dt.datetime | None:
+    """Return when the row was created or updated; None for never.
+
+    :param key: the field with the time
+    :raises errors.UnknownState: it is not a time
+    """
+    value = row.get(key, '')
+    if value is None:
+        return None
+    try:
+        found = dt.datetime.fromisoformat(value)  # type: ignore[arg-type]
+        if found.tzinfo is None:
+            found = found.replace(tzinfo=dt.UTC)
+        return found.astimezone(dt.UTC)
+    except (OverflowError, TypeError, ValueError) as exc:
+        raise errors.UnknownState(
+            f'a node with the {key} {error_text.excerpt(value)}'
+        ) from exc
 
 
 def check_whole(status: int) -> None:

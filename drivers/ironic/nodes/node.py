@@ -63,9 +63,12 @@ class Node:
         return error_text.printable(self.name or self.ident)
 
     @classmethod
-    def from_row(cls, row: Row) -> typing.Self:
+    def from_row(
+        cls, row: Row, traits: frozenset[str] | None = None
+    ) -> typing.Self:
         """Return the node of one row of Ironic's API.
 
+        :param traits: those of a row that was read without them
         :raises NoUuid: the row is well-formed, but its uuid is invalid
         :raises errors.UnknownState: a field is missing or of another type
         """
@@ -76,7 +79,7 @@ class Node:
             )
         fields: dict[str, typing.Any] = {
             **{field: _text(row, field) for field in _TEXTS},
-            'traits': _traits(row),
+            'traits': _traits(row) if traits is None else traits,
             'maintenance': _flag(row, 'maintenance'),
         }
         try:
@@ -98,6 +101,8 @@ _TEXTS = (
     'instance_uuid',
 )
 FIELDS = tuple(f.name for f in dataclasses.fields(Node) if f.name != 'ident')
+# The traits take most of a listing's time in Ironic.
+WITHOUT_TRAITS = tuple(field for field in FIELDS if field != 'traits')
 
 
 def canonical(uuid: object) -> str:

@@ -4,12 +4,15 @@
 import logging
 
 import pytest
+from ironic_double import IronicDouble
+from oslo_config import cfg
 
 from compute_agent import errors
 from compute_agent.tree import provider_tree
 from compute_agent.virt.driver import Existence
 from compute_agent.virt.values import finding as virt
-from drivers.ironic import driver
+from drivers.ironic import driver, reader
+from drivers.ironic.client import api as client
 from drivers.ironic.nodes import answers, describe
 from drivers.ironic.nodes import node as ironic
 
@@ -491,3 +494,70 @@ def test_the_filter_of_its_nodes_is_that_of_the_listing(rows):
     made = driver.IronicDriver(api=api, manner=describe.Manner())
 
     assert made.node_filter == {'shard': 'rack1'}
+
+
+@pytest.fixture
+def following():
+    """The driver of a double of Ironic with two nodes, after its first list."""
+    ironic = IronicDouble()
+    idents = [ironic.add(), ironic.add(resource_class='silver')]
+    api = client.Api(ironic)
+    nodes = reader.Reader(api, clock=ironic.clock)
+    made = driver.IronicDriver(api=api, manner=describe.Manner(), nodes=nodes)
+    assert made.changes(None).names == ()
+    made.get_available_nodes()
+    return made, ironic, idents
+
+
+def test_a_node_that_changed_is_described_without_another_list(following):
+    made, ironic, (uuid, _) = following
+    since = made.changes(None).since
+    ironic.pass_time(5.0)
+    ironic.set_traits(uuid, 'CUSTOM_NEW')
+    ironic.change(uuid, maintenance=True)
+    found = made.changes(since)
+    assert found.names == [uuid]
+    assert made.get_traits(uuid) == [*CAPABILITIES, 'CUSTOM_NEW']
+    assert made.get_inventory(uuid)['CUSTOM_GOLD']['reserved'] == 1
+    assert made.changes(found.since).names == ()
+
+
+def test_a_node_that_is_new_is_described_without_another_list(following):
+    made, ironic, _ = following
+    uuid = ironic.add(name='new')
+    assert made.changes(None).names == [uuid]
+    assert made.get_nodenames_by_uuid()[uuid] == uuid
+    assert made.get_titles()[uuid] == 'new'
+    tree = tree_of(uuid)
+    made.update_provider_tree(tree, uuid)
+    assert 'CUSTOM_GOLD' in tree.data(uuid).inventory
+
+
+def test_facts_change_with_what_is_named(following):
+    made, ironic, (uuid, other) = following
+    before = {one: made.facts(one) for one in (uuid, other)}
+    ironic.change(uuid, resource_class='Silver')
+    assert sorted(made.changes(None).names) == [uuid, other]
+    for one in (uuid, other):
+        assert made.facts(one) != before[one]
+
+
+def test_a_question_that_fails_leaves_what_is_described(following):
+    made, ironic, (uuid, _) = following
+    ironic.set_traits(uuid, 'CUSTOM_NEW')
+
+    def fail(_path):
+        raise errors.Unavailable('away')
+
+    ironic.before = fail
+    with pytest.raises(errors.Unavailable):
+        made.changes(None)
+    assert made.get_traits(uuid) == [*CAPABILITIES, 'CUSTOM_NVME']
+    ironic.before = lambda _path: None
+    assert made.changes(None).names == [uuid]
+
+
+def test_traits_are_listed_as_often_as_the_option_says_by_default():
+    conf = cfg.ConfigOpts()
+    driver.IronicDriver.register_opts(conf)
+    assert conf.ironic.full_listing_interval == reader.INTERVAL

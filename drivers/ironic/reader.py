@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads Ironic's nodes: all of them, or those that have changed.
+
+A list with traits takes Ironic six times as long as one without. A list goes
+without them if it is certain that the changes told all of them. It is not:
+
+* at the first list, and after ``[ironic] full_listing_interval``;
+* if nobody asked for the changes since the last list, or before that with
+  traits;
+* if a walk failed or gave up;
+* if the newest time went back, because Ironic's database may be an older one;
+* if a list shows a change that the walks should have told. Perhaps Ironic's
+  clock was set back, so the walks do not count until they find a newer time
+  than ever before.
+
+The agent calls this in one thread. Other threads look at ``reading``, which is
+replaced as a whole.
+"""
+
+import dataclasses
+import datetime as dt
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from compute_agent import errors
+
+from .client import api as client
+from .nodes import answers, reading, watermark
+
+LOG = logging.getLogger(__name__)
+
+INTERVAL = 3600.0
+_MOST_ALONE = 50  # nodes that are read one by one; more are listed
+_Marks = Mapping[str, watermark.Mark]  # by the key of the walk
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Walked:
+    """The walks of one question.
+
+    :ivar now: seconds of the clock, after them
+    """
+
+    walks: Sequence[watermark.Walk]
+    now: float
+
+    def moved(self, marks: _Marks) -> _Marks:
+        """Return the marks after the walks; one that gave up has none."""
+        return {
+            walk.key: walk.moved(marks.get(walk.key), self.now)
+            for walk in self.walks
+            if not walk.gave_up
+        }
+
+
+class Reader:
+    """The nodes of one Ironic, as they were last read.
+
+    :param full_interval: seconds after which the traits of all nodes are
+        listed again, even if no change was missed
+    :param clock: returns seconds; it is never set back
+    :ivar reading: of the last list, with the changes since then
+    :ivar marks: how far the changes were read
+    :ivar is_behind: True from when a walk gave up until the next list
+    """
+
+    def __init__(
+        self,
+        api: client.Api,
+        *,
+        full_interval: float = INTERVAL,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._api = api
+        self._full_interval = full_interval
+        self._clock = clock
+        self.reading = reading.Reading()
+        self.marks: _Marks = {}
+        self.is_behind = False
+        # The walks before a list go down to the marks of the list before it,
+        # so they find what appeared too late for the walks in between.
+        self._marks_of_list: _Marks = {}
+        self._listed_at: float | None = None  # with traits
+        self._is_followed = False  # changes were asked for since the last list
+        self._is_sound = True  # none was missed since the list with traits
+        self._doubted: dt.datetime | None = None
+        self._said = ''
+
+    def read_all(self) -> None:
+        """Read all nodes.
+
+        :raises errors.AgentError: the list is incomplete; the last reading
+            stays
+        """
+        is_followed, self._is_followed = self._is_followed, False
+        if (
+            is_followed
+            and self._is_sound
+            and not self._is_due()
+            and self._catch_up()
+            and self._list_without_traits()
+        ):
+            return
+        marks = self.marks
+        if marks and not self._is_sound:
+            marks = self._newest()
+        began = self._clock()
+        self.reading = reading.Reading.of(self._api.nodes())
+        self._listed_at = began
+        self.marks = self._marks_of_list = marks
+        self.is_behind = bool(marks) and not _are_whole(marks)
+        self._is_sound = self._can_follow()
+
+    def read_changes(self) -> Sequence[str]:
+        """Read the nodes that have changed; return their names.
+
+        :raises errors.AgentError: a walk failed; the last reading stays
+        """
+        before = self.reading
+        if not self.is_behind:
+            try:
+                self._follow(self.marks, watermark.OVERLAP)
+            except errors.AgentError:
+                self._is_sound = False
+                raise
+            if not self.is_behind:
+                self._said = ''
+        self._is_followed = True
+        return self.reading.differing(before)
+
+    def _is_due(self) -> bool:
+        """Return True if it is time for a list with traits."""
+        if self._listed_at is None:
+            return True
+        return self._clock() - self._listed_at >= self._full_interval
+
+    def _can_follow(self) -> bool:
+        """Return True if the walks tell all changes after a list."""
+        if not _are_whole(self.marks):
+            return False
+        newest = self.marks[watermark.UPDATED].newest
+        if self._doubted is None:
+            return True
+        return newest is not None and newest > self._doubted
+
+    def _catch_up(self) -> bool:
+        """Read the changes since the last list; return True if all are told."""
+        marks = self._marks_of_list
+        try:
+            walked = self._follow(marks, watermark.LONG_OVERLAP)
+            self._marks_of_list = walked.moved(marks)
+        except errors.AgentError as exc:
+            LOG.debug('traits are listed, because a walk failed: %s', exc)
+            self._is_sound = False
+        return self._is_sound
+
+    def _newest(self) -> _Marks:
+        """Return marks at the newest times, because a list follows."""
+        try:
+            return self._walk({}, watermark.OVERLAP).moved({})
+        except errors.AgentError as exc:
+            LOG.debug('the newest times of nodes are not known: %s', exc)
+            return {}
+
+    def _follow(self, marks: _Marks, overlap: float) -> _Walked:
+        """Take the changes since these marks into the reading."""
+        walked = self._walk(marks, overlap)
+        for walk in walked.walks:
+            self._judge(walk)
+        self.marks = walked.moved(self.marks)
+        if self._listed_at is not None:
+            found: answers.Found = {}
+            for walk in walked.walks:
+                found |= walk.found
+            self.reading = self.reading.with_changes(found)
+        return walked
+
+    def _walk(self, marks: _Marks, overlap: float) -> _Walked:
+        """Read the changes since these marks.
+
+        :param marks: of a key without a mark only the newest time is read
+        """
+        now = self._clock()
+        walks = [
+            watermark.Walk(
+                key,
+                marks.get(key),
+                overlap=overlap,
+                now=now,
+                most=client.LIMIT,
+            )
+            for key in watermark.KEYS
+        ]
+        for walk in walks:
+            self._api.walk(walk)
+        return _Walked(walks=walks, now=self._clock())
+
+    def _judge(self, walk: watermark.Walk) -> None:
+        """Note if changes may be missing after a walk."""
+        if walk.gave_up:
+            self._is_sound = False
+            self.is_behind = True
+            if walk.gave_up != self._said:
+                LOG.info(
+                    'changes of nodes wait for the next list of all nodes, '
+                    'because %s',
+                    walk.gave_up,
+                )
+            self._said = walk.gave_up
+            return
+        went_back = walk.went_back(self.marks.get(walk.key))
+        # The newest by CREATED is older, too, when it was deleted.
+        if went_back and walk.key == watermark.UPDATED:
+            self._is_sound = False
+
+    def _list_without_traits(self) -> bool:
+        """List the nodes, with traits from the reading; return True if right.
+
+        A node that changed, or came, after the walks before this list is read
+        by itself.
+        """
+        known = self.reading.listing.found
+        listed = reading.Reading.of(self._api.nodes(known=known))
+        names = listed.in_doubt(known)
+        if len(names) > _MOST_ALONE:
+            return False
+        alone = self._api.read_each(names)
+        for name, one in alone.items():
+            if one and not self._may_be_late(one, is_new=name not in known):
+                LOG.debug('%s changed without a newer time', one.node)
+                self._doubted = self.marks[watermark.UPDATED].newest
+                return False
+        self.reading = listed.with_alone(alone)
+        return True
+
+    def _may_be_late(self, one: answers.Dated, *, is_new: bool) -> bool:
+        """Return True if the walks before a list came too early for a node."""
+        keys = watermark.KEYS if is_new else (watermark.UPDATED,)
+        return any(
+            self._marks_of_list[key].tells(one.times[key]) for key in keys
+        )
+
+
+def _are_whole(marks: _Marks) -> bool:
+    return all(key in marks for key in watermark.KEYS)
