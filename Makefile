@@ -49,6 +49,7 @@ DECLARED = setup.cfg setup.py pyproject.toml
 ifndef COMPUTE_AGENT_IRONIC
 export COMPUTE_AGENT_IRONIC := $(CURDIR)/.servers/ironic/bin/ironic
 IRONIC := .servers/ironic.stamp
+IRONIC_DATABASES := .servers/ironic-databases.stamp
 endif
 
 SAMPLE = etc/compute-agent.conf.sample
@@ -100,6 +101,12 @@ $(BIN)/python:
 	$(BIN)/python -m venv .servers/ironic
 	.servers/ironic/bin/python -m pip install --quiet \
 	    --disable-pip-version-check 'ironic>=39'
+	@touch $@
+
+# In tests/full/test_ironic_changes.py, it has other databases than SQLite, too.
+.servers/ironic-databases.stamp: .servers/ironic.stamp
+	.servers/ironic/bin/python -m pip install --quiet \
+	    --disable-pip-version-check psycopg2-binary PyMySQL
 	@touch $@
 
 # A real keystone for tests/full/keystone, and a placement that asks it.
@@ -204,7 +211,7 @@ test: .venv/dev.stamp  ## Unit tests, functional tests on a real placement; minu
 	$(QUICK) $(addprefix --ignore=,$(SLOW_TESTS))
 
 # All but what is built of this checkout.
-servers: $(IRONIC) .servers/keystone-postgresql.stamp .servers/nova-libvirt.stamp .servers/prometheus.stamp
+servers: $(IRONIC) $(IRONIC_DATABASES) .servers/keystone-postgresql.stamp .servers/nova-libvirt.stamp .servers/prometheus.stamp
 
 test-full: .venv/dev.stamp servers .servers/nova-agent.stamp  ## Every test, all examples, real servers, coverage
 	$(PYTEST) $(PARALLEL) --ignore=tests/package $(COVERAGE)

@@ -9,6 +9,7 @@ server's database behind its back: it reads every answer from there.
 
 import collections.abc
 import contextlib
+import datetime as dt
 import pathlib
 import shutil
 import sqlite3
@@ -101,8 +102,10 @@ class Ironic(ironic_operator.IronicOperator):
     def force(self, ident: str, **columns: typing.Any) -> None:
         """Forge columns of a node's row, for what fake hardware never does.
 
-        For example ``force(node, power_state='error')``.
+        For example ``force(node, power_state='error')``. This moves
+        ``updated_at``, as a write of Ironic does.
         """
+        columns = {'updated_at': _now(), **columns}
         names = ', '.join(f'{name} = ?' for name in columns)
         with self._rows() as rows:
             changed = rows.execute(
@@ -114,12 +117,17 @@ class Ironic(ironic_operator.IronicOperator):
     def force_trait(
         self, trait: str, uuids: collections.abc.Iterable[str]
     ) -> None:
-        """Give some nodes one more trait at once."""
+        """Give some nodes one more trait at once; this moves ``updated_at``."""
+        some = list(uuids)
         with self._rows() as rows:
             rows.executemany(
                 'INSERT INTO node_traits (node_id, trait, version, created_at) '
                 "SELECT id, ?, '1.0', created_at FROM nodes WHERE uuid = ?",
-                [(trait, one) for one in uuids],
+                [(trait, one) for one in some],
+            )
+            rows.executemany(
+                'UPDATE nodes SET updated_at = ? WHERE uuid = ?',
+                [(_now(), one) for one in some],
             )
 
     def copies(self, ident: str, count: int) -> list[str]:
@@ -140,6 +148,8 @@ class Ironic(ironic_operator.IronicOperator):
                     'uuid': one,
                     'name': f'copy-{number:04}',
                     'instance_uuid': None,
+                    'created_at': _now(),
+                    'updated_at': None,
                 }
                 made = rows.execute(
                     f'INSERT INTO nodes ({", ".join(model)}) '
@@ -180,6 +190,12 @@ class Ironic(ironic_operator.IronicOperator):
             connection.row_factory = sqlite3.Row
             with connection:
                 yield connection
+
+
+def _now() -> str:
+    """Return the time as Ironic writes it into SQLite."""
+    now = dt.datetime.now(dt.UTC).replace(tzinfo=None)
+    return now.isoformat(' ', 'microseconds')
 
 
 @contextlib.contextmanager

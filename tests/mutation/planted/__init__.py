@@ -10,13 +10,12 @@ in which order, after which read), ``reading`` (what is read, how often),
 Ironic tells of changes), ``memory`` (what is remembered, and when), ``fleet``
 (which of several agents may write), ``bounds`` (what keeps a cycle from doing
 too much, or the same thing for ever), ``servers`` (what a server may not do),
-``people``
-(what people are told), ``former`` (what this agent once did), ``nova_libvirt``
-(what nova's libvirt driver reports wrongly), ``nova_drivers`` (what a driver
-of nova's may not do), ``beside_nova`` (what belongs to a nova-compute on
-the host), ``shared_record`` (what would part the agents of a share) and
-``changes`` (what drivers tell between two lists). ``catalogue.py`` says how a
-defect is entered.
+``people`` (what people are told), ``former`` (what this agent once did),
+``nova_libvirt`` (what nova's libvirt driver reports wrongly),
+``nova_drivers`` (what a driver of nova's may not do), ``beside_nova`` (what
+belongs to a nova-compute on the host), ``shared_record`` (what would part the
+agents of a share) and ``changes`` (what drivers tell between two lists).
+``catalogue.py`` says how a defect is entered.
 """
 
 from planted import (  # noqa: F401 (each enters its defects)
