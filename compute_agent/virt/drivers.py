@@ -92,6 +92,8 @@ class NamedDriver:
                 return None
             if not isinstance(found, Changes):
                 raise TypeError(f'no Changes, but {type(found).__name__}')
+            if isinstance(found.names, str):
+                raise TypeError(f'one text as the names: {found.names!r}')
             names = frozenset(found.names)
             if not all(isinstance(name, str) for name in names):
                 raise TypeError('a name that is no text')

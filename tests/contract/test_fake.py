@@ -68,6 +68,7 @@ class TestFake(shipped.ShippedContract):
         'CA022': 'its file sends no events',
         'CA023': 'it reads its file anew in each cycle, and promises no facts',
         'CA027': 'its one option is a path, and any text is one',
+        'CA033': 'an edited file may have changed any node',
     }
     capabilities = (
         testing.Capability.SEVERAL_NODES,

@@ -108,6 +108,7 @@ class TestHost(shipped.ShippedContract):
     driver = 'host'
     skips: ClassVar = {
         **shipped.ONE_NODE_RULES,
+        **shipped.NO_CHANGES,
         **dict.fromkeys(
             ('CA011', 'CA012', 'CA013'),
             'the kernel gives a file whole, and libvirt has no answer here',

@@ -10,6 +10,10 @@ from compute_agent import testing
 
 ONE_NODE = 'it describes the host that it runs on, and no other node'
 ONE_NODE_RULES = dict.fromkeys(('CA028', 'CA029', 'CA030'), ONE_NODE)
+NO_CHANGES = dict.fromkeys(
+    ('CA032', 'CA033', 'CA034', 'CA035', 'CA036'),
+    'it cannot tell which nodes changed',
+)
 _UNTRIED = {'skipped', 'not tried'}
 OUTCOME = 'compute_driver_rule'  # the property that the suite records
 

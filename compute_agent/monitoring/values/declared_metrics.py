@@ -272,11 +272,11 @@ DRIVER_DURATION = Family(
     name='driver_call_duration_seconds',
     kind=Kind.HISTOGRAM,
     unit=SECONDS,
-    text='Time that a driver took to list its nodes, to give the facts of a '
-    'node, or to describe it.',
+    text='Time that a driver took to list its nodes, to tell which of them may '
+    'have changed, to give the facts of a node, or to describe it.',
     labels={
         'driver': 'the drivers in compute_driver',
-        'call': 'nodes, facts, describe',
+        'call': 'nodes, changes, facts, describe',
     },
     buckets=CALL_BUCKETS,
 )

@@ -15,6 +15,7 @@ class Capability(enum.Enum):
 
     SEVERAL_NODES = 'several nodes'
     FACTS = 'facts'
+    CHANGES = 'changes'
     EVIDENCE = 'evidence'
     EVENTS = 'events'
     AUTHORITY = 'authority'
@@ -26,6 +27,7 @@ class Capability(enum.Enum):
 MEANINGS = {
     Capability.SEVERAL_NODES: 'The driver may describe more than one node.',
     Capability.FACTS: 'It overrides `facts`.',
+    Capability.CHANGES: 'It overrides `changes`.',
     Capability.EVIDENCE: 'It has the method `evidence`.',
     Capability.EVENTS: 'It overrides `subscribe`.',
     Capability.AUTHORITY: 'It overrides `authority`.',
@@ -39,6 +41,7 @@ MEANINGS = {
 
 METHODS = {
     'facts': Capability.FACTS,
+    'changes': Capability.CHANGES,
     'subscribe': Capability.EVENTS,
     'authority': Capability.AUTHORITY,
     'register_opts': Capability.OPTIONS,

@@ -17,6 +17,7 @@ from oslo_config import cfg
 from ... import errors
 from ...tree import assertion, inventory, provider_tree
 from ...virt import driver as virt
+from ...virt.values import changes
 from . import watch
 
 Asserted = Mapping[assertion.Key, assertion.Assertion]
@@ -75,6 +76,11 @@ class Said:
         return next((n for u, n, _ in self.providers if u == uuid), uuid)
 
 
+def question(since: object) -> str:
+    """Return a call of ``changes`` in the words of messages."""
+    return 'changes(None)' if since is None else 'changes(since)'
+
+
 class Recorder(virt.ComputeDriver):
     """Records what a driver answers to the agent.
 
@@ -97,11 +103,16 @@ class Recorder(virt.ComputeDriver):
 
     @classmethod
     def of(cls, driver: virt.ComputeDriver) -> 'Recorder':
-        """Return a recorder whose class has the name of the driver's class."""
+        """Return a recorder whose class has the name of the driver's class.
+
+        It overrides ``changes`` only if the driver does, because the daemon
+        asks no other driver for changes.
+        """
         kind = type(driver)
-        named: type[Recorder] = type(
-            kind.__name__, (cls,), {'__module__': kind.__module__}
-        )
+        members: dict[str, Any] = {'__module__': kind.__module__}
+        if kind.changes is virt.ComputeDriver.changes:
+            members['changes'] = virt.ComputeDriver.changes
+        named: type[Recorder] = type(kind.__name__, (cls,), members)
         return named(driver)
 
     @classmethod
@@ -143,6 +154,11 @@ class Recorder(virt.ComputeDriver):
         """Pass it on."""
         with self._recording('get_available_nodes()'):
             return self.driver.get_available_nodes()
+
+    def changes(self, since: Any) -> changes.Changes | None:
+        """Pass it on."""
+        with self._recording(question(since)):
+            return self.driver.changes(since)
 
     def get_nodenames_by_uuid(self) -> Mapping[str, str]:
         """Pass it on."""

@@ -21,6 +21,8 @@ from concurrent import futures
 from ... import errors
 from ...cmd.wiring import agent
 from ...cycle.node import node_result
+from ...cycle.resource_tracker import ResourceTracker
+from ...tree import assertion
 from ...virt import driver as virt
 from ...virt.values import finding
 from ..fixtures import cycles
@@ -34,6 +36,8 @@ from .recorder import Recorder, Said
 
 #: Seconds for one rule.
 SECONDS = 120.0
+
+_Results: typing.TypeAlias = Sequence[node_result.NodeResult]
 
 _CONVERGES, _QUIET = 'CA003', 'CA004'
 _SAME = (
@@ -57,7 +61,7 @@ class Cycle:
     :ivar raised: the call and the exception of each failure of the driver
     """
 
-    results: Sequence[node_result.NodeResult]
+    results: _Results
     error: str
     said: Mapping[str, Said]
     facts_of: Mapping[str, object]
@@ -171,13 +175,21 @@ class Trial:
 
     def cycle(self) -> Cycle:
         """Run one cycle, whatever becomes of it."""
+        return self._cycle(lambda tracker: tracker.sync())
+
+    def cycle_of(self, names: Collection[str]) -> Cycle:
+        """Run one cycle of the nodes that ``changes`` named, without a list."""
+        told = {assertion.DRIVER: frozenset(names)}
+        return self._cycle(lambda tracker: tracker.sync_changed(told))
+
+    def _cycle(self, run: Callable[[ResourceTracker], _Results]) -> Cycle:
         recorded = self.recorder
         recorded.clear()
-        results: Sequence[node_result.NodeResult] = ()
+        results: _Results = ()
         error = ''
         try:
             with watch.agent_runs():
-                results = typing.cast(agent.Agent, self._agent).tracker.sync()
+                results = run(typing.cast(agent.Agent, self._agent).tracker)
         except errors.AgentError as exc:
             error = str(exc)
         except Exception as exc:  # noqa: BLE001 (as the daemon's loop does)

@@ -8,7 +8,7 @@ import uuid as uuidlib
 
 from compute_agent import errors, testing
 from compute_agent.virt import driver
-from compute_agent.virt.values import finding
+from compute_agent.virt.values import changes, finding
 
 NAMESPACE = uuidlib.UUID('1c0a7c52-6f0e-4d0b-8f65-2d6f7a7c9b10')
 COOLED = 'CUSTOM_COOLED_BY_AIR'
@@ -18,7 +18,8 @@ class Network:
     """The world outside: racks that tell their contents.
 
     Every answer is ``{'count': n, 'entries': [n entries]}``. A card of a rack
-    lists its functions, and says how many there are.
+    lists its functions, and says how many there are. The log has the racks that
+    changed after a position, and its end.
     """
 
     def __init__(self):
@@ -28,24 +29,29 @@ class Network:
         """Become a new network with this number of racks."""
         self.listeners = []
         self.rows = {}
+        self.logged = []
         self.resize(count)
 
     def resize(self, count):
+        before = self.rows
         self.rows = {
-            f'rack-{n}': self.rows.get(f'rack-{n}') or self._row(n)
+            f'rack-{n}': before.get(f'rack-{n}') or self._row(n)
             for n in range(count)
         }
+        self.logged += sorted(before.keys() ^ self.rows.keys())
 
     def change(self):
-        for row in self.rows.values():
+        for name, row in self.rows.items():
             row['version'] += 1
             row['entries'][0]['total'] += 1
+            self.logged.append(name)
 
     def move(self):
         """Move the graphics cards of each rack to a provider of their own."""
-        for row in self.rows.values():
+        for name, row in self.rows.items():
             row['version'] += 1
             row['entries'][1] = _card('gpu1', 8)
+            self.logged.append(name)
 
     def tell(self):
         for listener in list(self.listeners):
@@ -54,19 +60,26 @@ class Network:
     # --- what the driver asks ------------------------------------------------
 
     def nodes(self):
-        return _answer(
-            {
-                'name': name,
-                'uuid': str(uuidlib.uuid5(NAMESPACE, name)),
-                'version': row['version'],
-            }
-            for name, row in self.rows.items()
-        )
+        return _answer(map(self._entry, self.rows))
+
+    def log(self, after):
+        """Return the racks of the log that are here; none of them at first."""
+        end = len(self.logged)
+        names = set(self.logged[end if after is None else after :])
+        here = sorted(names & self.rows.keys())
+        return {**_answer(map(self._entry, here)), 'end': end}
 
     def read(self, name):
         if name not in self.rows:
             raise ConnectionRefusedError(f'{name} is gone')
         return _answer(dict(entry) for entry in self.rows[name]['entries'])
+
+    def _entry(self, name):
+        return {
+            'name': name,
+            'uuid': str(uuidlib.uuid5(NAMESPACE, name)),
+            'version': self.rows[name]['version'],
+        }
 
     def _row(self, number):
         return {
@@ -114,6 +127,17 @@ def is_entry(one):
     )
 
 
+def is_log(answer):
+    """Return True for an answer about the log that is whole."""
+    return (
+        isinstance(answer, dict)
+        and isinstance(answer.get('entries'), list)
+        and len(answer['entries']) == answer.get('count')
+        and all(map(is_entry, answer['entries']))
+        and isinstance(answer.get('end'), int)
+    )
+
+
 NETWORK = Network()
 
 
@@ -124,6 +148,7 @@ def world():
         seams=[
             testing.Seam('network', NETWORK, 'nodes'),
             testing.Seam('network', NETWORK, 'read'),
+            testing.Seam('network', NETWORK, 'log'),
         ],
         change=NETWORK.change,
         nodes=NETWORK.resize,
@@ -167,6 +192,26 @@ class Rack(driver.ComputeDriver):
 
     def facts(self, nodename):
         return nodename, self._listed[nodename]['version']
+
+    def changes(self, since):
+        end, racks = self.heard(since)
+        new = {
+            one['name']: one
+            for one in racks
+            if self._listed.get(one['name']) != one
+        }
+        self._listed = {**self._listed, **new}
+        return changes.Changes(names=sorted(new), since=end)
+
+    def heard(self, since):
+        """Return the end of the log, and the racks that changed before it."""
+        try:
+            answer = NETWORK.log(since)
+        except OSError as exc:
+            raise errors.DriverError(f'no log of the racks: {exc}') from exc
+        if not is_log(answer):
+            raise errors.DriverError('the log of the racks is odd')
+        return answer['end'], answer['entries']
 
     # --- descriptions --------------------------------------------------------
 

@@ -8,6 +8,7 @@ import dataclasses
 
 import bad
 import bad_answers
+import bad_changes
 import bad_cycles
 import bad_facts
 import bad_nodes
@@ -19,7 +20,14 @@ from compute_agent import testing
 from compute_agent.testing.contract import runner
 from compute_agent.testing.contract.rules import catalogue
 
-MODULES = (bad_answers, bad_cycles, bad_facts, bad_nodes, bad_words)
+MODULES = (
+    bad_answers,
+    bad_changes,
+    bad_cycles,
+    bad_facts,
+    bad_nodes,
+    bad_words,
+)
 
 
 @pytest.fixture(params=bad.DRIVERS, ids=str)

@@ -7,6 +7,7 @@ import rack
 from compute_agent import testing
 from compute_agent.testing.contract import runner
 from compute_agent.testing.contract.rules import catalogue
+from compute_agent.virt.values import changes
 
 
 class TestRack(testing.DriverContract):
@@ -64,3 +65,46 @@ def test_a_class_that_counts_as_another_may_take_its_amounts(
         rack.CAPABILITIES,
     )
     assert outcome.status is status, outcome.reason
+
+
+class DeafRack(rack.Rack):
+    """Misses each change, and asks nothing to find one."""
+
+    def changes(self, since):
+        return changes.Changes(names=(), since=0)
+
+
+class CoarseRack(rack.Rack):
+    """Tells that something changed, and not on which rack."""
+
+    def changes(self, since):
+        end, _ = self.heard(since)
+        if since not in {None, end}:
+            return None
+        return changes.Changes(names=(), since=end)
+
+
+PASSED = runner.Status.PASSED
+
+
+@pytest.mark.parametrize(
+    ('driver_class', 'named', 'failed'),
+    [
+        (DeafRack, runner.Status.NOT_TRIED, runner.Status.SKIPPED),
+        (CoarseRack, runner.Status.SKIPPED, PASSED),
+    ],
+)
+def test_changes_may_miss_everything_and_may_be_coarse(
+    driver_class, named, failed
+):
+    """What a driver leaves out comes with the next list."""
+    found = {
+        number: runner.check(
+            catalogue.BY_NUMBER[number],
+            driver_class,
+            rack.world(),
+            rack.CAPABILITIES,
+        ).status
+        for number in ('CA032', 'CA033', 'CA034', 'CA035', 'CA036')
+    }
+    assert [*found.values()] == [PASSED, named, PASSED, PASSED, failed]

@@ -2,7 +2,8 @@
 """docs/tutorial.md, from its first block to its last, as a reader does it.
 
 The page is the source. A block of code goes to the file that the text before
-it names, or replaces the methods of the same name there. The commands of a
+it names last. Methods replace those of the same name there, or are new, and an
+import joins the others. The commands of a
 ``console`` block run in the order of the page, and print what it shows; "…"
 stands for any text, and alone on a line for any lines. Only the two ports are
 other ones, and pip asks no index.
@@ -34,12 +35,13 @@ class Reader:
     """Does what the page says, in a folder.
 
     :ivar folder: where the next command runs
-    :ivar drivers: the texts of the driver's file, one for each block
+    :ivar drivers: the driver's file, each time that the page has all of it
     """
 
     def __init__(self, author, folder, controller, placement):
         self.folder = folder
         self.drivers = []
+        self._name = ''
         self._author = author
         self._ports = {'http.server': controller, 'placement serve': placement}
         self._stack = contextlib.ExitStack()
@@ -59,14 +61,16 @@ class Reader:
 
     def _write(self, before, text):
         """Put a block into the file that the text before it names last."""
-        name = FILE.findall(before)[-1]
-        file = self.folder / name
+        self._name = [self._name, *FILE.findall(before)][-1]
+        file = self.folder / self._name
         file.parent.mkdir(exist_ok=True)
         if text.startswith(' '):
             text = replaced(file.read_text(), textwrap.dedent(text))
-        file.write_text(self._with_ports(text))
-        if name == DRIVER:
+        elif text.startswith('from ') and '\n' not in text.strip():
+            text = imported(file.read_text(), text)
+        elif self._name == DRIVER:
             self.drivers.append(text)
+        file.write_text(self._with_ports(text))
 
     def _with_ports(self, text):
         placement = f'embedded = true\nembedded_port = {self._ports["placement serve"]}\n'
@@ -119,6 +123,12 @@ def pattern(shown):
     )
 
 
+def imported(text, line):
+    """Return a file with one more import, before those of its own package."""
+    assert text.count('\n\nfrom . import ') == 1
+    return text.replace('\n\nfrom . import ', f'\n{line}\nfrom . import ')
+
+
 def replaced(text, methods):
     """Return a file whose class has these methods, in place of its own."""
     lines = text.splitlines(keepends=True)
@@ -133,7 +143,8 @@ def replaced(text, methods):
         if isinstance(old, ast.FunctionDef) and old.name in new:
             body = textwrap.indent(new.pop(old.name), '    ')
             lines[old.lineno - 1 : old.end_lineno] = [f'{body}\n']
-    assert not new, f'the class has no methods {", ".join(new)}'
+    for method in new.values():
+        lines += ['\n', f'{textwrap.indent(method, "    ")}\n']
     return ''.join(lines)
 
 
@@ -166,3 +177,17 @@ def test_a_method_is_replaced_by_one_of_its_name():
     text = 'class A:\n    def b(self):\n        return 1\n\n    def c(self):\n        return 2\n'
     made = replaced(text, 'def b(self):\n    return 3\n')
     assert made == text.replace('1', '3')
+
+
+def test_a_method_of_a_new_name_comes_last():
+    text = 'class A:\n    def b(self):\n        return 1\n'
+    made = replaced(text, 'def c(self):\n    return 2\n')
+    assert made == f'{text}\n    def c(self):\n        return 2\n'
+
+
+def test_an_import_comes_before_those_of_the_package():
+    text = 'import a\nfrom b import c\n\nfrom . import d\n'
+    made = imported(text, 'from b import e\n')
+    assert made == (
+        'import a\nfrom b import c\nfrom b import e\n\nfrom . import d\n'
+    )

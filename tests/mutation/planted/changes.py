@@ -7,6 +7,7 @@ from compute_agent.cmd.control import cycle_requests
 from compute_agent.cmd.run import changes
 from compute_agent.cycle.node import node_result
 from compute_agent.limits import judgement
+from compute_agent.testing.contract import recorder
 from compute_agent.virt import drivers
 
 
@@ -42,6 +43,14 @@ def _(ask, self, one):
     if one.source in self._failing:
         self._since.pop(one.source, None)
     return names
+
+
+@plant(
+    recorder.Recorder.of,
+    'the suite has the agent ask every driver for changes',
+)
+def _(_of, cls, driver):
+    return cls(driver)
 
 
 @plant(drivers.Drivers.subscribe, 'an event is for the drivers of all nodes')

@@ -14,6 +14,7 @@ from ...values.seam import Fault
 from ..capability import Capability
 from ..trial import Trial
 from . import (
+    changes,
     claims,
     lifetime,
     many_nodes,
@@ -217,6 +218,36 @@ RULES: Sequence[Rule] = (
         title='A reshape keeps every allocation',
         check=claims.reshape_keeps_allocations,
         needs=Capability.RESHAPE,
+    ),
+    Rule(
+        number='CA032',
+        title='In an unchanged world, changes names no node and costs little',
+        check=changes.unchanged_world,
+        needs=Capability.CHANGES,
+    ),
+    Rule(
+        number='CA033',
+        title='Nodes that changes names are described as it read them',
+        check=changes.named_nodes_are_described,
+        needs=Capability.CHANGES,
+    ),
+    Rule(
+        number='CA034',
+        title='The next list is right, whatever changes told',
+        check=changes.next_list_is_right,
+        needs=Capability.CHANGES,
+    ),
+    Rule(
+        number='CA035',
+        title='A node that left its source is not named by changes',
+        check=changes.departed_node_is_not_named,
+        needs=Capability.CHANGES,
+    ),
+    Rule(
+        number='CA036',
+        title='A failure in changes is told, and no change is lost',
+        check=changes.failure_is_raised,
+        needs=Capability.CHANGES,
     ),
 )
 

@@ -162,6 +162,7 @@ def close_ends_threads(trial: Trial) -> None:
         for node in driver.get_available_nodes():
             describing.describe(trial, driver, node)
         driver.subscribe(lambda: None)
+        driver.changes(None)
     finally:
         driver.close()
     left = _after(before)

@@ -4,7 +4,8 @@
 The fault matrix: each fault at each call through each seam, once in a later
 cycle of the same driver and once in the first cycle after a restart. A driver
 with facts also meets it in a later cycle in which the agent trusts its facts,
-and so asks for no description while they are equal.
+and so asks for no description while they are equal. A driver that tells changes
+meets it while it is asked for them.
 """
 
 import contextlib
@@ -18,6 +19,7 @@ from ...values.differences import Held
 from ...values.seam import RAISING, Fault, Seam
 from ...values.verdict import Broken, DoesNotApply, NotTried
 from .. import recorder, watch
+from ..asking import Asking
 from ..capability import Capability
 from ..trial import Cycle, Trial
 from . import words
@@ -74,6 +76,7 @@ def _matrix(fault: Fault, trial: Trial) -> None:
         tried += _try(trial, normal, failure, 'after a restart')
     if not calls:
         raise NotTried('a cycle makes no call through the seams')
+    tried += _in_changes(trial, fault, seams)
     if not tried:
         raise DoesNotApply(f'no answer of the seams can be {fault.value}')
     trial.notes.append(f'{tried} faults tried')
@@ -191,6 +194,57 @@ def _try(
         )
     _check_facts(cycle, normal, f'at {_title(failure)} {moment}')
     _heal(trial, normal, f'{_title(failure)} {moment}')
+    return True
+
+
+def _in_changes(trial: Trial, fault: Fault, seams: Sequence[Seam]) -> int:
+    """Try a fault at each call of ``changes``; return the number of faults.
+
+    A later question begins before a change, so that the driver has something
+    to tell.
+    """
+    if Capability.CHANGES not in trial.capabilities:
+        return 0
+    asking = Asking.begun(trial, trusts=False)
+    since = asking.since
+    if trial.world.change is not None:
+        asking.after(trial.world.change)
+        trial.sync()
+    normal, _ = _normal_cycles(trial)
+    tried = 0
+    for start in (None,) if since is None else (None, since):
+        asking.since = start
+        trial.watch.clear()
+        asking.ask()
+        calls = list(trial.watch.calls)
+        for failure in _failures(trial, fault, seams, calls):
+            asking.since = start
+            tried += _try_asking(trial, asking, normal, failure)
+    return tried
+
+
+def _try_asking(
+    trial: Trial, asking: Asking, normal: _Normal, failure: watch.Failure
+) -> bool:
+    """Check one cell; return False if ``changes`` made no such call."""
+    call = f'{recorder.question(asking.since)} at {_title(failure)}'
+    names: frozenset[str] | None = frozenset()
+    with trial.watch.failing(failure):
+        try:
+            names = asking.ask()
+        except Broken:
+            raise
+        except Exception as exc:  # noqa: BLE001 (so the daemon)
+            if failure.fault not in RAISING:  # CA018 itself tries these
+                words.check_error(call, exc, number=words.MESSAGES)
+    if not failure.hits:
+        return False
+    cycle = trial.cycle() if names is None else trial.cycle_of(names)
+    changed = differences.between_contents(normal.held, trial.held())
+    if changed:
+        raise Broken(f'update_provider_tree after {call}', changed, _KEEP)
+    _check_facts(cycle, normal, f'after {call}')
+    _heal(trial, normal, call)
     return True
 
 

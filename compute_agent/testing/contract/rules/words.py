@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules about words: messages, names of traits and children, options."""
 
+import contextlib
 import importlib.metadata
 import re
 import typing
@@ -19,6 +20,8 @@ from ...values.seam import RAISING
 from ...values.verdict import Broken, DoesNotApply, NotTried
 from .. import making, watch
 from .. import world as worlds
+from ..asking import Asking
+from ..capability import Capability
 from ..recorder import Said
 from ..trial import Trial
 
@@ -51,6 +54,24 @@ def messages_are_lines(trial: Trial) -> None:
                 for text in (*said.notes, *said.faults):
                     call = f'note or fault of {node!r} {why}'
                     _check_line(call, text)
+    if Capability.CHANGES in trial.capabilities:
+        _check_changes(trial)
+
+
+def _check_changes(trial: Trial) -> None:
+    """Check the errors of ``changes`` while each source fails."""
+    asking = Asking.begun(trial)
+    since = asking.since
+    for seam in trial.world.seams:
+        for fault in RAISING:
+            asking.since = since
+            failure = watch.Failure(seam=seam, fault=fault)
+            with trial.watch.failing(failure), contextlib.suppress(Exception):
+                asking.ask()
+            for call, exc in trial.recorder.raised:
+                check_error(
+                    f'{call} while {seam} ends with {fault.value}', exc
+                )
 
 
 def names_are_known(trial: Trial) -> None:

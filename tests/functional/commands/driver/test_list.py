@@ -19,6 +19,9 @@ class RackDriver(of_racks.OfRacks):
     def facts(self, nodename):
         return 1
 
+    def changes(self, since):
+        return None
+
 raise AssertionError('this driver was imported')
 """
 BASE = """
@@ -145,6 +148,7 @@ def test_a_driver_of_another_package_is_shown_and_not_imported(listed):
         'Version': '2.0',
         'Capabilities': [
             'AUTHORITY',
+            'CHANGES',
             'EVIDENCE',
             'FACTS',
             'OPTIONS',

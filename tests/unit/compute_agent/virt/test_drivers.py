@@ -89,6 +89,7 @@ def test_names_of_changes_are_a_set():
         (['a'], 'no Changes, but list'),
         (Changes(names=[1], since=0), 'a name that is no text'),
         (Changes(names=None, since=0), 'not iterable'),
+        (Changes(names='rack', since=0), "one text as the names: 'rack'"),
         (OSError('away'), 'away'),
         (SystemExit(1), 'SystemExit'),
     ],
