@@ -126,7 +126,6 @@ def http(ironic, attribute, **how):
 class TestIronic(shipped.ShippedContract):
     driver = 'ironic'
     skips: ClassVar = {
-        **shipped.NO_CHANGES,
         'CA022': 'Ironic sends no events',
         'CA024': 'it decides no trait alone: operators may add any',
         'CA031': 'a node has one provider, so nothing can move',
