@@ -107,8 +107,8 @@ def _row(number):
         'provision_state': 'available',
         'maintenance': False,
         'instance_uuid': None,
-        'created_at': f'2026-01-01T00:00:{number % 60:02}+00:00',
-        'updated_at': f'2026-01-01T00:01:{number % 60:02}+00:00',
+        'created_at': f'2026-01-01T{number:02}:00:00+00:00',
+        'updated_at': f'2026-01-01T{number:02}:30:00+00:00',
     }
 
 
