@@ -46,11 +46,11 @@ class _Walked:
     now: float
 
     def moved(self, marks: _Marks) -> _Marks:
-        """Return the marks after the walks; one that gave up has none."""
+        """Return the marks after the walks; a blind one has none."""
         return {
             walk.key: walk.moved(marks.get(walk.key), self.now)
             for walk in self.walks
-            if not walk.gave_up
+            if not walk.is_blind
         }
 
 
@@ -108,7 +108,11 @@ class Reader:
         began = self._clock()
         self.reading = reading.Reading.of(self._api.nodes())
         self._listed_at = began
-        self.marks = self._marks_of_list = marks
+        # The list had all that had appeared below the marks until then.
+        self.marks = self._marks_of_list = {
+            key: dataclasses.replace(mark, read=began)
+            for key, mark in marks.items()
+        }
         self.is_behind = bool(marks) and not _are_whole(marks)
         self._is_sound = self._can_follow()
 
@@ -158,7 +162,7 @@ class Reader:
     def _newest(self) -> _Marks:
         """Return marks at the newest times, because a list follows."""
         try:
-            return self._walk({}, watermark.OVERLAP).moved({})
+            return self._walk({}, watermark.OVERLAP).moved(self.marks)
         except errors.AgentError as exc:
             LOG.debug('the newest times of nodes are not known: %s', exc)
             return {}

@@ -74,6 +74,8 @@ class Sequence:
             # A short page reads the less below the mark by chance.
             most=self._random.choice([3, 1000] if nulls_first else [1, 1, 2]),
         )
+        # With few nodes, a flood of changes is one of four.
+        self._flood = self._random.choice([api.LIMIT, api.LIMIT, 4])
         self._is_calm = self._random.random() < 0.5
         self._step = 0.0
         self._versions: list[Version] = []
@@ -95,6 +97,14 @@ class Sequence:
 
         :raises AssertionError: the driver describes something wrong
         """
+        usual = api.LIMIT
+        api.LIMIT = self._flood
+        try:
+            self._run()
+        finally:
+            api.LIMIT = usual
+
+    def _run(self) -> None:
         steps: list[tuple[int, Callable[[], object]]] = [
             (12, self._change),
             (3, self._overtake),

@@ -47,7 +47,8 @@ class Mark:
     :ivar newest: the newest time in it; None if no row has a time
     :ivar seen: when this was first seen to be the newest time, in seconds of
         this agent's clock
-    :ivar read: when the rows within the overlap were last read, by this clock
+    :ivar read: when the rows within the overlap, or all, were last read, by
+        this clock
     :ivar nulls: how many rows without a time came first
     """
 
@@ -102,6 +103,7 @@ class Walk:
     :ivar ask: the next page; None when the walk has ended
     :ivar found: the rows that were read, by uuid as Ironic spells it
     :ivar gave_up: why the walk ended too early; empty if it did not
+    :ivar is_blind: True if it gave up before it found the newest time
     """
 
     def __init__(
@@ -117,6 +119,7 @@ class Walk:
         self.ask: Ask | None = Ask(limit=mark.nulls + 1 if mark else 1)
         self.found: answers.Found = {}
         self.gave_up = ''
+        self.is_blind = False
         self._mark = mark
         self._overlap = overlap
         self._began = now
@@ -167,6 +170,8 @@ class Walk:
         if mark is not None and mark.newest == self._newest:
             seen = mark.seen
             read = mark.read if self._is_quiet else read
+        if self.gave_up:
+            read = seen
         return Mark(
             newest=self._newest, seen=seen, read=read, nulls=self._nulls
         )
@@ -193,6 +198,7 @@ class Walk:
         if asked.limit == 1:
             return Ask(limit=1, ascending=True)
         if got < asked.limit or asked.limit >= self._most:
+            self.is_blind = True
             self.gave_up = (
                 f'{got} nodes have no {self.key}, and this Ironic lists them '
                 'first'

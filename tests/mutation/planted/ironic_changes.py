@@ -62,6 +62,14 @@ def _(walk, self, one):
         return
 
 
+@plant(reader.Reader._newest, 'a flood of changes is never over')
+def _(newest, self):
+    return {
+        key: dataclasses.replace(mark, seen=self._clock())
+        for key, mark in newest(self).items()
+    }
+
+
 @plant(reader.Reader._judge, 'a flood of changes is read with each question')
 def _(judge, self, walk):
     judge(self, walk)

@@ -467,6 +467,21 @@ def test_more_changes_than_a_list_is_worth_wait_for_the_list(agent, informed):
     assert agent.changes() == [more[0]]
 
 
+@pytest.mark.catches('a flood of changes is never over')
+def test_after_a_flood_of_changes_a_quiet_fleet_costs_two_rows_again(ironic):
+    agent = Agent(ironic)
+    nodes = [ironic.add() for _ in range(1500)]
+    for ident in nodes:
+        ironic.change(ident)
+    agent.changes()
+    for _ in range(4):
+        agent.list()
+        agent.changes(60.0)
+    assert agent.quiet_changes() == ONE_ROW_EACH
+    requests = agent.list()
+    assert requests[:3] == [*ONE_ROW_EACH, SHORT_LIST]
+
+
 def test_many_nodes_without_a_time_that_come_first_hide_the_others(informed):
     ironic = IronicDouble(nulls_first=True)
     agent = Agent(ironic)
