@@ -1,66 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The outcomes of writes come to the shared database with the next commit."""
 
-import uuid
-
 import pytest
-from shared_in_memory import SharedInMemory
+from agents_of_share import AgentsOfShare, numbered
 
 from compute_agent import errors
-from compute_agent.state import state
-
-NODES = {str(uuid.UUID(int=n + 1)): f'node-{n}' for n in range(20)}
-ONE = str(uuid.UUID(int=1))
-
-
-class Fleet:
-    """Agents of one share, on one placement.
-
-    :ivar wanted: the traits of each node
-    """
-
-    def __init__(self, factory):
-        self._factory = factory
-        self.shared = SharedInMemory()
-        self.wanted = ['CUSTOM_A']
-        self.opened = []
-
-    def member(self):
-        """Return an agent that stands by."""
-        opened = state.State.in_memory('test')
-        self.opened.append(opened)
-        agent = self._factory(
-            self._describe,
-            state=opened,
-            nodes=NODES,
-            max_removed_percent=None,
-        )
-        agent.replica = opened.replica(self.shared, 'db/share')
-        agent.replica.catch_up()
-        return agent
-
-    def documents(self):
-        """Return the documents of the shared database."""
-        found = self.shared.changed(0).documents
-        return {key: text for key, text in found.items() if text is not None}
-
-    def holder(self):
-        """Return an agent that reports."""
-        agent = self.member()
-        agent.replica.take_over(self.shared.take())
-        return agent
-
-    def _describe(self, tree, node):
-        tree.update_inventory(node, {'VCPU': {'total': 4}})
-        tree.declare_traits(node, *self.wanted)
 
 
 @pytest.fixture
 def fleet(agent_factory):
-    made = Fleet(agent_factory)
+    made = AgentsOfShare(agent_factory, numbered(20), max_removed_percent=None)
     yield made
-    for opened in made.opened:
-        opened.close()
+    made.close()
 
 
 @pytest.mark.catches('each outcome is a commit of its own')
@@ -71,7 +22,7 @@ def test_the_outcome_of_one_node_goes_with_the_intents_of_the_next(fleet):
     before = fleet.shared.commits
     fleet.wanted = ['CUSTOM_A', 'CUSTOM_B']
     holder.done()
-    assert fleet.shared.commits - before <= len(NODES) + 2
+    assert fleet.shared.commits - before <= len(fleet.nodes) + 2
     holder.replica.pay()
     assert fleet.documents() == holder.state.documents()
 
@@ -101,7 +52,7 @@ def test_a_successor_without_the_last_outcome_settles_the_writes(
     successor.done()
     fleet.wanted = ['CUSTOM_A']
     successor.done()
-    for node in NODES:
+    for node in fleet.nodes:
         assert 'CUSTOM_B' not in operator.traits(node)
         assert 'CUSTOM_A' in operator.traits(node)
 
@@ -132,7 +83,7 @@ def test_a_deposed_agent_goes_on_reading(fleet):
     fleet.holder().done()
     holder.replica.stand_by()
     holder.replica.catch_up()
-    holder.client.warm(holder.client.begin_warm([*NODES]), lambda: True)
+    holder.client.warm(holder.client.begin_warm([*fleet.nodes]), lambda: True)
     assert holder.state.documents() == fleet.documents()
 
 
@@ -146,7 +97,9 @@ def test_what_is_taken_back_has_its_outcomes_again(fleet, operator):
     holder.done()
     holder.replica.pay()
     assert holder.state.documents() == fleet.documents()
-    assert {'CUSTOM_A', 'CUSTOM_B'} & operator.traits(ONE) == {'CUSTOM_B'}
+    assert {'CUSTOM_A', 'CUSTOM_B'} & operator.traits(
+        next(iter(fleet.nodes))
+    ) == {'CUSTOM_B'}
 
 
 def test_a_failed_commit_loses_no_outcome(fleet):

@@ -5,73 +5,37 @@ import uuid
 
 import pytest
 from agents import sent
-from shared_in_memory import SharedInMemory
+from agents_of_share import AgentsOfShare, numbered
 
 from compute_agent import errors
-from compute_agent.state import state
 
 LIST = 'GET /resource_providers'
-ONE, NAME = str(uuid.UUID(int=1)), 'node-0'
+ONE = str(uuid.UUID(int=1))
 
 
-class Fleet:
-    """Agents of one share, on one placement.
-
-    :ivar wanted: the traits of the first node
-    """
-
-    def __init__(self, factory, count):
-        self._factory = factory
-        self._shared = SharedInMemory()
-        self.nodes = {
-            str(uuid.UUID(int=n + 1)): f'node-{n}' for n in range(count)
-        }
-        self.wanted = ['CUSTOM_A']
-        self.opened = []
-
-    def member(self):
-        """Return an agent that stands by."""
-        opened = state.State.in_memory('test')
-        self.opened.append(opened)
-        agent = self._factory(
-            self._describe, state=opened, nodes=self.nodes, workers=4
-        )
-        agent.replica = opened.replica(self._shared, 'db/share')
-        agent.replica.catch_up()
-        return agent
-
-    def take_over(self, agent):
-        """Let an agent report from now on."""
-        agent.replica.take_over(self._shared.take())
-
-    def stand_by(self, agent):
-        """Do what a turn of a standby does."""
-        agent.replica.catch_up()
-        client = agent.client
-        client.warm(client.begin_warm(list(self.nodes)), lambda: True)
-
-    def commits(self):
-        return self._shared.commits
-
-    def _describe(self, tree, node):
-        tree.update_inventory(node, {'VCPU': {'total': 4}})
-        tree.declare_traits(
-            node, *(self.wanted if node == NAME else ['CUSTOM_A'])
-        )
+def stand_by(agent):
+    """Do what a turn of a standby does."""
+    agent.replica.catch_up()
+    client = agent.client
+    client.warm(
+        client.begin_warm([node.uuid for node in agent.tracker.nodes()]),
+        lambda: True,
+    )
 
 
 @pytest.fixture
 def fleet(request, agent_factory):
-    made = Fleet(agent_factory, getattr(request, 'param', 5))
+    made = AgentsOfShare(
+        agent_factory, numbered(getattr(request, 'param', 5)), workers=4
+    )
+    made.is_alone = True
     yield made
-    for opened in made.opened:
-        opened.close()
+    made.close()
 
 
 @pytest.fixture
 def holder(fleet):
-    agent = fleet.member()
-    fleet.take_over(agent)
+    agent = fleet.holder()
     agent.done()
     agent.replica.pay()
     return agent
@@ -80,8 +44,8 @@ def holder(fleet):
 @pytest.fixture
 def standby(fleet, holder, placement):
     del holder
-    agent = fleet.member()
-    fleet.stand_by(agent)
+    agent = fleet.standby()
+    stand_by(agent)
     placement.clear()
     return agent
 
@@ -107,28 +71,28 @@ def test_the_first_cycle_after_a_take_over_is_one_request(
 def test_a_standby_reads_all_once_and_then_what_changed(
     fleet, holder, placement, operator
 ):
-    agent = fleet.member()
+    agent = fleet.standby()
     placement.clear()
-    fleet.stand_by(agent)
+    stand_by(agent)
     assert len(sent(placement)) == 1 + 3 * len(fleet.nodes)
     placement.clear()
-    fleet.stand_by(agent)
+    stand_by(agent)
     assert sent(placement) == [LIST]
     operator.add_traits('CUSTOM_OTHER', uuid=ONE)
     placement.clear()
-    fleet.stand_by(agent)
+    stand_by(agent)
     assert sent(placement) == [LIST, *reads(ONE)]
 
 
 @pytest.mark.catches('a standby keeps its readings as a holder does')
 def test_a_standby_writes_nothing(fleet, holder, operator, placement):
     operator.add_traits('CUSTOM_OTHER', uuid=ONE)
-    agent, before = fleet.member(), fleet.commits()
+    agent, before = fleet.standby(), fleet.shared.commits
     documents = agent.state.documents()
     placement.clear()
-    fleet.stand_by(agent)
+    stand_by(agent)
     assert {line.split()[0] for line in sent(placement)} == {'GET'}
-    assert fleet.commits() == before
+    assert fleet.shared.commits == before
     assert agent.state.documents() == documents
 
 
@@ -137,7 +101,7 @@ def test_what_another_writer_removed_meanwhile_is_added_again(
 ):
     """The record learns of it in the first cycle, as from any reading."""
     operator.remove_traits('CUSTOM_A', uuid=ONE)
-    fleet.stand_by(standby)
+    stand_by(standby)
     fleet.take_over(standby)
     standby.done()
     assert 'CUSTOM_A' in operator.traits(ONE)
@@ -169,7 +133,7 @@ def test_a_write_after_a_warm_reading_reads_its_part_first(
 
 
 def test_it_stops_reading_once_it_may_not_go_on(fleet, holder, placement):
-    agent = fleet.member()
+    agent = fleet.standby()
     placement.clear()
     left = iter([True, True])
     agent.client.warm(
@@ -179,7 +143,7 @@ def test_it_stops_reading_once_it_may_not_go_on(fleet, holder, placement):
 
 
 def test_an_outage_is_told(fleet, holder, placement):
-    agent = fleet.member()
+    agent = fleet.standby()
     begun = agent.client.begin_warm(list(fleet.nodes))
     placement.fault('GET *', 503, times=None)
     with pytest.raises(errors.Unavailable):

@@ -4,44 +4,17 @@
 import pytest
 import requests
 from agents import NAME, NODE, sent
-from shared_in_memory import SharedInMemory
+from agents_of_share import AgentsOfShare
 
 from compute_agent import errors
-from compute_agent.state import state
 
 TRAITS = f'/resource_providers/{NODE}/traits'
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
 
 
-class Fleet:
-    """Agents of one share, each with a driver that describes one trait."""
-
-    def __init__(self, factory):
-        self._factory = factory
-        self._shared = SharedInMemory()
-        self.wanted = ['CUSTOM_A']
-        self._opened = []
-
-    def member(self):
-        """Return an agent that has taken the share over."""
-        opened = state.State.in_memory('test')
-        self._opened.append(opened)
-        replica = opened.replica(self._shared, 'db/share')
-        replica.take_over(self._shared.take())
-        return self._factory(self._describe, state=opened)
-
-    def close(self):
-        for opened in self._opened:
-            opened.close()
-
-    def _describe(self, tree, node):
-        tree.update_inventory(node, {'VCPU': {'total': 4}})
-        tree.declare_traits(node, *self.wanted)
-
-
 @pytest.fixture
 def fleet(agent_factory):
-    made = Fleet(agent_factory)
+    made = AgentsOfShare(agent_factory, {NODE: NAME})
     yield made
     made.close()
 
@@ -49,7 +22,7 @@ def fleet(agent_factory):
 @pytest.fixture
 def late(placement, fleet, operator):
     """The request of a holder that died before placement saw it."""
-    first = fleet.member()
+    first = fleet.holder()
     first.done()
     operator.set_aggregates(AGGREGATE)
     first.done()
@@ -71,7 +44,7 @@ def test_a_late_request_of_the_last_holder_is_refused(
     placement, fleet, operator, late
 ):
     fleet.wanted = ['CUSTOM_A']
-    fleet.member().done()
+    fleet.holder().done()
     placement.put(TRAITS, late.body, status=409)
     assert operator.traits() == {'COMPUTE_NODE', 'CUSTOM_A', 'OWNER_NOVA'}
     assert operator.aggregates() == {AGGREGATE}
@@ -79,7 +52,7 @@ def test_a_late_request_of_the_last_holder_is_refused(
 
 def test_it_costs_a_read_and_a_write_for_each_provider(placement, fleet, late):
     del late
-    second = fleet.member()
+    second = fleet.holder()
     placement.requests.clear()
     second.done()
     aggregates = [r for r in sent(placement) if r.endswith('/aggregates')]
@@ -97,7 +70,7 @@ def test_a_provider_that_cannot_be_settled_stops_its_node_alone(
     placement, fleet, late, operator
 ):
     del late
-    second = fleet.member()
+    second = fleet.holder()
     placement.fault(f'GET /resource_providers/{NODE}/aggregates', 500)
     (result,) = second.sync()
     assert not result.is_settled
@@ -110,7 +83,7 @@ def test_an_outage_ends_the_cycle_and_the_next_one_settles(
     placement, fleet, late, operator
 ):
     del late
-    second = fleet.member()
+    second = fleet.holder()
     placement.fault(f'PUT /resource_providers/{NODE}/aggregates', 503)
     with pytest.raises(errors.Unavailable):
         second.sync()
@@ -124,9 +97,9 @@ def test_a_root_that_the_last_holder_created_is_the_share_s(placement, fleet):
     placement.fault(
         'POST /resource_providers', requests.ReadTimeout(), after_commit=True
     )
-    (result,) = fleet.member().sync()
+    (result,) = fleet.holder().sync()
     assert result.outage
-    second = fleet.member()
+    second = fleet.holder()
     second.done()
     record = second.state.records.record([NODE], NODE)
     assert record.created == {NODE}
