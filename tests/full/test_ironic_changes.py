@@ -188,3 +188,22 @@ def test_a_node_that_left_the_shard_and_came_back(operator_of, nodes, clock):
     operator_of.patch('a', shard='rack1')
     assert driver.changes(None).names == [nodes[0]]
     assert 'CUSTOM_Y' in driver.get_traits(nodes[0])
+
+
+def test_a_trait_comes_to_placement_without_another_list(
+    ironic, agent_factory, operator, sent
+):
+    uuid = ironic.available('a', 'gold', ['CUSTOM_X'])
+    driver = ironic_driver(ironic.url)
+    agent = agent_factory(driver)
+    driver.changes(None)
+    agent.done()
+    ironic.add_trait('a', 'CUSTOM_Y')
+    ironic.set_maintenance('a', on=True)
+    sent.clear()
+    told = {'driver': frozenset(driver.changes(None).names)}
+    (result,) = agent.tracker.sync_changed(told)
+    assert result.is_settled
+    assert {'CUSTOM_X', 'CUSTOM_Y'} < operator.traits(uuid)
+    assert operator.inventories(uuid)['CUSTOM_GOLD']['reserved'] == 1
+    assert not [request for request in sent if LIST in request]
