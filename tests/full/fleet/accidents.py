@@ -54,12 +54,20 @@ class Trial:
 
 
 def strike(
-    fleet: fleets.Fleet, fault: str, rng: random.Random
+    fleet: fleets.Fleet,
+    fault: str,
+    rng: random.Random,
+    *,
+    arrives: bool = True,
 ) -> tuple[fleets.Fault, float]:
-    """Let a fault strike the holder while it writes; say when it did."""
+    """Let a fault strike the holder while it writes; say when it did.
+
+    :param arrives: True if it has a new node to write
+    """
     befalls = fleets.FAULTS[fault](fleet, fleet.holder())
     fleet.nodes.change()
-    fleet.nodes.arrive()
+    if arrives:
+        fleet.nodes.arrive()
     fleet.tell()
     time.sleep(rng.uniform(0, STRIKE))
     befalls.strike()
@@ -108,14 +116,15 @@ def lose_commits(fleet: fleets.Fleet, fault: str, rng: random.Random) -> Trial:
     """Promote a replica that lacks the last commits; the holder may be lost too.
 
     ``lost take-over``: the holder dies, and the replica does not know that
-    another agent took over. So nobody whom it knows goes on.
+    another agent took over. So nobody whom it knows goes on. A root that the
+    holder creates meanwhile would wait for a person's yes (docs/fleet.md).
     """
     servers, killed = fleet.site.servers, None
     assert isinstance(servers, postgresql_pair.PostgreSQLPair)
     servers.wait_for_standby()
     servers.part()
     if fault == LOST_TAKE_OVER:
-        killed, _ = strike(fleet, 'killed', rng)
+        killed, _ = strike(fleet, 'killed', rng, arrives=False)
     fleet.nodes.change()
     fleet.tell()
     time.sleep(rng.uniform(0, STRIKE))
