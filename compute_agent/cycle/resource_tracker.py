@@ -24,7 +24,7 @@ from ..state.undos import Undos
 from ..tree import node as node_module
 from ..tree.node import Node
 from . import judging, node_list
-from .departures import departed_cycles, departed_nodes
+from .departures import departed_cycles, departed_nodes, other_shares
 from .node.node_cycle import CycleContext, NodeCycle
 from .node.node_planner import NodePlanner
 from .node.node_result import NodeResult, Status
@@ -52,12 +52,14 @@ class Control:
         confirmed the removals
     :ivar may_begin: raises ``Deposed`` if no other node may begin, because
         another agent reports the share, or is to report it
+    :ivar others: the other shares in this agent's database; None if it has none
     """
 
     limits: Callable[[], blast_radius.Limits | None] = blast_radius.Limits
     back_off: Backoff = dataclasses.field(default_factory=_back_off)
     contention: Contention = dataclasses.field(default_factory=_contention)
     may_begin: Callable[[], object] = bool
+    others: other_shares.OtherShares | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +109,7 @@ class ResourceTracker:
         self._control = control or Control()
         self._judge = judge
         self._departed = departed_cycles.DepartedCycles(
-            gone, planner, client.invalidate
+            gone, planner, client.invalidate, self._control.others
         )
         self._undos = undos
         self._remember()
@@ -118,6 +120,8 @@ class ResourceTracker:
         What it learned of other writers is read.
         """
         self._planner.sign(agent_id)
+        if self._control.others is not None:
+            self._control.others.take_over()
         self._remember()
 
     def _remember(self) -> None:
@@ -216,7 +220,7 @@ class ResourceTracker:
         *,
         writing: bool = False,
     ) -> list[NodeResult]:
-        self._planner.begin()
+        self._begin()
         chosen = choose()
         nodes, listed = chosen.nodes, chosen.listed
         limits = self._control.limits()
@@ -226,6 +230,8 @@ class ResourceTracker:
         seen = self._planner.observe([*(n.uuid for n in nodes), *gone])
         if chosen.are_new:
             self._departures.record(listed)
+        if writing:
+            seen = {**seen, **self._taken(seen)}
         cycles = [NodeCycle(context, node) for node in nodes]
         tell = functools.partial(progress, len(cycles)) if progress else None
         # Nodes with refused writes go last: they may end the cycle of others.
@@ -270,6 +276,28 @@ class ResourceTracker:
             is_full = context.outage is None and chosen.are_all
             self._learn(results, full=is_full)
         return [*results, *departed.others]
+
+    def _begin(self) -> None:
+        """Have what may have changed read again.
+
+        :raises errors.Unavailable: a file of the state database was removed
+        """
+        self._planner.begin()
+        if self._control.others is not None:
+            self._control.others.begin()
+
+    def _taken(
+        self, seen: Mapping[str, Observation | errors.AgentError]
+    ) -> Mapping[str, Observation | errors.AgentError]:
+        """Take the records of nodes that came from other shares.
+
+        :return: the observations of these nodes
+
+        :raises errors.AgentError: a database, or placement, does not answer
+        """
+        others = self._control.others
+        taken = [] if others is None else others.take(seen)
+        return self._planner.observe(taken) if taken else {}
 
     def _context(self, *, writing: bool, judged: bool) -> CycleContext:
         return CycleContext(

@@ -4,7 +4,8 @@
 A commit is one transaction that begins with the fence of the lease, so an agent
 that was deposed writes nothing. Its sequence is the beat of its fence: of two
 commits of a share, the later one has the higher sequence. What is in a document
-is the business of ``state/documents.py``.
+is the business of ``state/documents.py``. The record of a node that moves to
+another share is between two commits the record of no share (``given``).
 """
 
 import contextlib
@@ -26,6 +27,7 @@ from .database import connection, tables
 _LEASE, _RECORD = tables.LEASE.c, tables.NODE_RECORD.c
 _REQUEST, _HISTORY = tables.REQUEST.c, tables.HISTORY.c
 _MANY = 500  # rows of one statement
+_NO_SHARE = ''  # a record that was given, until an agent takes it
 _PUT = tables.replacing(tables.NODE_RECORD)
 #: The seconds that each commit of a holder took.
 COMMITS: Watchers[float] = Watchers()
@@ -46,6 +48,19 @@ class Changes:
     documents: Mapping[str, str | None] = dataclasses.field(
         default_factory=dict
     )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """The record of a node that no share has now.
+
+    :ivar epoch: of the agent that gave it, in its share
+    :ivar sequence: of the commit in which it did
+    """
+
+    epoch: int
+    sequence: int
+    document: str
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +89,7 @@ class SharedRecord:
     :param who: the identity of this agent, as in its ``lease.Member``; empty
         for one that only reads
     :param history_days: for which entries of the history are kept
+    :ivar share: its name
     """
 
     def __init__(
@@ -85,7 +101,7 @@ class SharedRecord:
         history_days: int = 90,
     ) -> None:
         self._engine = engine
-        self._share = share
+        self.share = self._share = share
         self._who = who
         self._history_days = history_days
         self._cleaned = 0.0
@@ -99,6 +115,7 @@ class SharedRecord:
         epoch: int,
         documents: Mapping[str, str | None],
         history: Sequence[Sequence[Any]] = (),
+        moved: Mapping[str, str | Given] | None = None,
     ) -> int:
         """Put documents in the record, in one transaction; return its sequence.
 
@@ -107,6 +124,9 @@ class SharedRecord:
 
         :param documents: by key; None deletes the document
         :param history: entries, each in the order of ``documents.HISTORY``
+        :param moved: by node: a record that this agent gives, or one that it
+            takes
+        :raises errors.Refused: another agent took one before; nothing was done
         :raises errors.Deposed: another agent has the lease
         :raises errors.Unavailable: it was not done, or nobody knows
         """
@@ -122,6 +142,7 @@ class SharedRecord:
                 sequence=lease.NEXT_BEAT,
             )
             self._write(db, epoch, sequence, documents)
+            self._move(db, epoch, sequence, moved or {})
             self._tell(db, sequence, history)
             return sequence
 
@@ -213,6 +234,44 @@ class SharedRecord:
                     'epoch': epoch,
                     'sequence': sequence,
                     'document': documents[key],
+                }
+                for key in some
+            ]
+            db.execute(_PUT[db.dialect.name], rows)
+
+    def _move(
+        self,
+        db: sa.Connection,
+        epoch: int,
+        sequence: int,
+        moved: Mapping[str, str | Given],
+    ) -> None:
+        """Give records of nodes away, and take others that nobody has.
+
+        :raises errors.Refused: somebody else took one
+        """
+        row = _RECORD.share == _NO_SHARE
+        for key, what in moved.items():
+            if isinstance(what, Given):
+                same = (_RECORD.epoch == what.epoch) & (
+                    _RECORD.sequence == what.sequence
+                )
+                taken = sa.delete(tables.NODE_RECORD).where(
+                    row & (_RECORD.key == key) & same
+                )
+                if not db.execute(taken).rowcount:
+                    raise errors.Refused(
+                        f'another agent took the record of node {key} before'
+                    )
+        given = {k: v for k, v in moved.items() if isinstance(v, str)}
+        for some in _parts(given):
+            rows = [
+                {
+                    'share': _NO_SHARE,
+                    'key': key,
+                    'epoch': epoch,
+                    'sequence': sequence,
+                    'document': given[key],
                 }
                 for key in some
             ]
@@ -312,6 +371,55 @@ class SharedRecord:
             self._engine, lambda db: db.execute(query).scalars().all()
         )
         return [json.loads(entry) for entry in found]
+
+    # --- the records of other shares ------------------------------------------
+
+    def elsewhere(self, keys: Collection[str]) -> dict[str, dict[str, str]]:
+        """Return the documents that other shares have with these keys, by key.
+
+        :return: key → share → document
+        :raises errors.Unavailable: the database is away
+        """
+        others = sa.select(_LEASE.share).where(_LEASE.share != self._share)
+        found: dict[str, dict[str, str]] = {}
+        for some in _parts(keys):
+            query = sa.select(
+                _RECORD.key, _RECORD.share, _RECORD.document
+            ).where(
+                _RECORD.share.in_(others)
+                & _RECORD.key.in_(some)
+                & _RECORD.document.isnot(None)
+            )
+            for row in self._rows(query):
+                found.setdefault(row.key, {})[row.share] = row.document
+        return found
+
+    def given(self, keys: Collection[str] | None = None) -> dict[str, Given]:
+        """Return the records that agents gave, and that nobody took, by node.
+
+        :param keys: None for all of them
+        :raises errors.Unavailable: the database is away
+        """
+        query = sa.select(
+            _RECORD.key, _RECORD.epoch, _RECORD.sequence, _RECORD.document
+        ).where(_RECORD.share == _NO_SHARE)
+        queries = (
+            [query]
+            if keys is None
+            else [query.where(_RECORD.key.in_(s)) for s in _parts(keys)]
+        )
+        return {
+            row.key: Given(
+                epoch=row.epoch, sequence=row.sequence, document=row.document
+            )
+            for one in queries
+            for row in self._rows(one)
+        }
+
+    def _rows(self, query: sa.Select[Any]) -> Sequence[Any]:
+        return connection.run_again(
+            self._engine, lambda db: db.execute(query).all()
+        )
 
     # --- requests -------------------------------------------------------------
 

@@ -167,6 +167,38 @@ def read(
     return {**dict.fromkeys(keys or ()), **texts}
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """The part of a share in a node, as the document of its root shows.
+
+    :ivar lists: True if the driver of its agents lists the node
+    :ivar has_rights: True if its agents may write to the root, or tried to
+        create it
+    """
+
+    lists: bool
+    has_rights: bool
+
+
+def standing(key: str, text: str) -> Standing:
+    """Return what a document of another share tells of a node.
+
+    One that cannot be read, as that of a newer agent, takes no rights away.
+    """
+    try:
+        tables = _tables(key, text)
+    except errors.ConfigError:
+        return Standing(lists=False, has_rights=True)
+    answer = _BY_NAME['node'].columns.index('answer')
+    return Standing(
+        lists=any(row[answer] is None for row in tables.get('node', ())),
+        has_rights=any(
+            tables.get(name)
+            for name in ('created', 'ours', 'taken_over', 'intent')
+        ),
+    )
+
+
 def count_nodes(documents: Mapping[str, str]) -> int:
     """Return how many nodes these documents have.
 

@@ -5,9 +5,12 @@ A node that moves to another agent takes its record along, so each of these is
 one transaction over all tables that know the node. ``cmd/state.py`` calls it.
 """
 
+import contextlib
 import dataclasses
 import sqlite3
-from collections.abc import Iterable
+import typing
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
 
 from .. import errors
 from ..ownership.explanations import record_rows
@@ -21,11 +24,22 @@ from .nodes import KnownNode, Nodes, split
 from .records import Records
 from .snapshot import Snapshot
 from .values.cache import Cache
-from .values.node_record import NodeRecord
+from .values.node_record import GivenRecord, NodeRecord
+
+# A context in which the next transaction is also one of the shared database:
+# the records of nodes go to another share, or come from one.
+Moving = Callable[[Mapping[str, Any]], contextlib.AbstractContextManager[None]]
+
+
+def _alone(_moved: Mapping[str, Any]) -> typing.NoReturn:
+    raise errors.ConfigError('this agent has no shared database')
 
 
 class Handover:
-    """The records of whole nodes."""
+    """The records of whole nodes.
+
+    :ivar moving: see ``replica.py``
+    """
 
     def __init__(
         self,
@@ -45,6 +59,7 @@ class Handover:
         self._journal = journal
         self._snapshot = snapshot
         self._nodes = nodes
+        self.moving: Moving = _alone
 
     def accounts(self, node: Node | None = None) -> list[record_rows.Account]:
         """Return everything recorded of one node, or of all nodes for None.
@@ -94,14 +109,11 @@ class Handover:
         are no longer there do not count as added by this agent. The other
         agent wrote to these providers, so this one may, too.
         """
-        every = list(handed)
-        for attempt in self._history.transactions():
-            with attempt as db:
-                self._cache.clear()
-                for one in every:
-                    self._import(db, one)
+        self._import_all(list(handed), '')
 
-    def _import(self, db: sqlite3.Connection, handed: NodeRecord) -> None:
+    def _import(
+        self, db: sqlite3.Connection, handed: NodeRecord, text: str
+    ) -> None:
         node = handed.node
         known = KnownNode(
             name=node.name,
@@ -115,25 +127,69 @@ class Handover:
         self._records.add(db, node.uuid, record)
         for uuid in handed.providers:
             self._snapshot.invalidate(db, uuid)
-        self._history.record(db, [_entry(What.IMPORTED, node)])
+        self._history.record(db, [_entry(What.IMPORTED, node, text)])
 
     def forget_with_record(self, uuid: str) -> None:
         """Drop a node that moved, and everything about its providers."""
+        self._forget_all([uuid], '')
+
+    # --- between two shares of one database -----------------------------------
+
+    def give(self, given: Collection[GivenRecord]) -> None:
+        """Give the records of nodes away, in one transaction.
+
+        Until an agent takes them, they are in the shared database alone.
+
+        :raises errors.Unavailable: it was not done, or nobody knows
+        """
+        texts = {one.record.node.uuid: one.text() for one in given}
+        with self.moving(texts):
+            self._forget_all(texts, 'given to the share that lists it now')
+
+    def take(
+        self,
+        given: Mapping[str, Any],
+        records: Collection[NodeRecord],
+        of: str,
+    ) -> None:
+        """Take records that other agents gave, in one transaction.
+
+        :param given: as the shared database has them
+        :param records: the parts to import; what is not among them is dropped
+        :param of: the share, for the history
+        :raises errors.Refused: another agent took one before
+        :raises errors.Unavailable: it was not done, or nobody knows
+        """
+        with self.moving(given):
+            self._import_all(records, f'from the share {of}')
+
+    # --- inside ---------------------------------------------------------------
+
+    def _import_all(self, handed: Collection[NodeRecord], text: str) -> None:
         for attempt in self._history.transactions():
             with attempt as db:
                 self._cache.clear()
-                name = self._snapshot.last_names(db, [uuid]).get(uuid, uuid)
-                self._history.record(
-                    db, [_entry(What.EXPORTED, Node(uuid=uuid, name=name))]
-                )
-                for provider_uuid in self._providers(db, uuid):
-                    self._records.forget(db, provider_uuid)
-                    intents.drop_on(db, provider_uuid)
-                    self._snapshot.forget_everywhere(db, provider_uuid)
-                    earlier_contents.forget(db, provider_uuid)
-                self._nodes.drop(db, uuid)
+                for one in handed:
+                    self._import(db, one, text)
 
-    # --- inside ---------------------------------------------------------------
+    def _forget_all(self, uuids: Collection[str], text: str) -> None:
+        for attempt in self._history.transactions():
+            with attempt as db:
+                self._cache.clear()
+                names = self._snapshot.last_names(db, uuids)
+                for uuid in uuids:
+                    node = Node(uuid=uuid, name=names.get(uuid, uuid))
+                    entry = _entry(What.EXPORTED, node, text)
+                    self._history.record(db, [entry])
+                    self._forget(db, uuid)
+
+    def _forget(self, db: sqlite3.Connection, uuid: str) -> None:
+        for provider_uuid in self._providers(db, uuid):
+            self._records.forget(db, provider_uuid)
+            intents.drop_on(db, provider_uuid)
+            self._snapshot.forget_everywhere(db, provider_uuid)
+            earlier_contents.forget(db, provider_uuid)
+        self._nodes.drop(db, uuid)
 
     def _providers(self, db: sqlite3.Connection, node_uuid: str) -> set[str]:
         """Return a node's root, its tree, and the providers created for it."""
@@ -182,8 +238,12 @@ class Handover:
         )
 
 
-def _entry(what: What, node: Node) -> Entry:
+def _entry(what: What, node: Node, text: str) -> Entry:
     """Return what the history tells of a node's record that moves."""
     return Entry(
-        what=what, node_uuid=node.uuid, uuid=node.uuid, provider=node.name
+        what=what,
+        node_uuid=node.uuid,
+        uuid=node.uuid,
+        provider=node.name,
+        text=text,
     )

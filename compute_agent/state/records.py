@@ -117,6 +117,23 @@ class Records:
         with self._database.reading() as db:
             return frozenset(self.providers(db))
 
+    def without_rights(self, uuids: Iterable[str]) -> set[str]:
+        """Return the roots, among these, to which this agent may not write yet.
+
+        Nothing is recorded of them but, maybe, claims.
+        """
+        with self._database.reading() as db:
+            return {
+                uuid
+                for (uuid,) in db.execute(
+                    'select value from json_each(?)'
+                    ' where value not in (select uuid from created)'
+                    ' and value not in (select uuid from taken_over)'
+                    ' and value not in (select uuid from ours)',
+                    (packed(uuids),),
+                )
+            }
+
     # --- writing --------------------------------------------------------------
 
     def pass_on(self, uuid: str, node_uuid: str, heir_uuid: str) -> None:

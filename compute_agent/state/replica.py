@@ -63,9 +63,12 @@ class Shared(Protocol):
         epoch: int,
         documents: Documents,
         history: Sequence[HistoryRow] = ...,
+        moved: Mapping[str, Any] | None = ...,
     ) -> int:
         """Put these documents in the record; return this commit's sequence.
 
+        :param moved: the records of nodes that go to another share, or come
+        :raises errors.Refused: another agent took one of those before
         :raises errors.Deposed: another agent holds the share
         :raises errors.Unavailable: nobody knows whether it was done
         """
@@ -124,6 +127,7 @@ class Replica:
         self._is_loaded = self._went_back = False
         self._is_behind = True
         self._owes = False
+        self._moved: Mapping[str, Any] = {}
         with database.reading() as db:
             documents.watch(db)
         database.committing = self._committing
@@ -298,6 +302,18 @@ class Replica:
             self.stand_by()
             raise
 
+    @contextlib.contextmanager
+    def moving(self, moved: Mapping[str, Any]) -> Iterator[None]:
+        """Commit with the next transaction that records of nodes move.
+
+        :param moved: as for ``Shared.commit``
+        """
+        self._moved = moved
+        try:
+            yield
+        finally:
+            self._moved = {}
+
     def stand_by(self) -> None:
         """Write nothing any more: another agent holds the share, or will."""
         self._epoch = None
@@ -332,7 +348,7 @@ class Replica:
             yield
             return
         entries = documents.told(db)
-        if not keys and not entries and not is_whole:
+        if not (keys or entries or is_whole or self._moved):
             yield
             return
         if self._epoch is None:
@@ -351,6 +367,9 @@ class Replica:
         except errors.Deposed:
             self.stand_by()
             raise
+        except errors.Refused:
+            self._is_behind = False  # nothing was committed
+            raise
         yield
         self._is_loaded, self._is_behind = True, False
         self._owes = False
@@ -366,8 +385,10 @@ class Replica:
         documents.forget_touched(db)
         known, seen = self._known(db), self._seen
         changed, sequence = documents.read(db, keys) if keys else {}, 0
+        moved, self._moved = self._moved, {}
         if self._is_loaded and not self._went_back:
-            sequence = self._shared.commit(epoch, changed, entries)
+            sequence = self._shared.commit(epoch, changed, entries, moved)
+            moved = {}
             self._went_back |= sequence <= max(known.sequence, seen)
         if not self._is_loaded or self._went_back:
             missing = dict.fromkeys(self._shared.changed(0).documents)
@@ -375,7 +396,7 @@ class Replica:
             if not self._is_loaded:
                 entries = documents.told(db, every=True)
             sequence = self._shared.commit(
-                epoch, every, [] if sequence else entries
+                epoch, every, [] if sequence else entries, moved
             )
             self._begin_anew(sequence)
         else:

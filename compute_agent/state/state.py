@@ -170,7 +170,7 @@ class State:
         :param place: the database and the share, to tell them from others
         """
         self.approvals.is_shared = True
-        return replica.Replica(
+        made = replica.Replica(
             self._database,
             self.snapshot,
             self.journal,
@@ -179,6 +179,8 @@ class State:
             place=place,
             forget_memory=self._forget_memory,
         )
+        self.handover.moving = made.moving
+        return made
 
     @property
     def place(self) -> str:

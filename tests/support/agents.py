@@ -20,8 +20,9 @@ from keystoneauth1 import adapter, session, token_endpoint
 from compute_agent import errors, testing
 from compute_agent.cmd.wiring import agent
 from compute_agent.cmd.wiring.agent_settings import Settings
-from compute_agent.cmd.wiring.building import build_agent
+from compute_agent.cmd.wiring.building import Fleet, build_agent
 from compute_agent.cycle import resource_tracker
+from compute_agent.cycle.departures import other_shares
 from compute_agent.cycle.node.node_result import NodeResult
 from compute_agent.limits import backoff, blast_radius
 from compute_agent.ownership import policy, resolve
@@ -205,6 +206,7 @@ class AgentFactory:
         fall_wait: float = 0,
         max_removed_percent: float | None = 20,
         may_begin: collections.abc.Callable[[], object] = bool,
+        shares: other_shares.Shares | None = None,
         takes_over: bool = True,
         is_confirmed: bool = False,
         marks_nodes: bool = True,
@@ -253,7 +255,7 @@ class AgentFactory:
                 files=files,
                 clock=clock or Clock(),
                 control=control or _control(max_removed_percent),
-                may_begin=may_begin,
+                fleet=Fleet(may_begin=may_begin, shares=shares),
             )
         )
 

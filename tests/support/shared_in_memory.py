@@ -74,8 +74,13 @@ class SharedInMemory:
         epoch: int,
         documents: replica.Documents,
         history: Sequence[replica.HistoryRow] = (),
+        moved: typing.Any = None,
     ) -> int:
-        """Put documents in the record; return the commit's sequence."""
+        """Put documents in the record; return the commit's sequence.
+
+        :param moved: nothing, because there is one share
+        """
+        assert not moved
         self._answer()
         how, self.loses_answer = self.loses_answer, None
         if how == 'before':

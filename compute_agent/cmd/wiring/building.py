@@ -17,7 +17,7 @@ from report_client.http import placement as placement_api
 
 from ... import errors
 from ...cycle import judging, node_list, resource_tracker
-from ...cycle.departures import departed_nodes
+from ...cycle.departures import departed_nodes, other_shares
 from ...cycle.node import node_planner
 from ...fleet import mark, share
 from ...identity import (
@@ -39,6 +39,21 @@ from .agent import Agent
 from .agent_settings import CurrentSettings, Settings
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Fleet:
+    """The part of an agent in a fleet.
+
+    :ivar may_begin: as in ``resource_tracker.Control``
+    :ivar shares: the other shares in the database; None without one
+    """
+
+    may_begin: Callable[[], object] = bool
+    shares: other_shares.Shares | None = None
+
+
+NO_FLEET = Fleet()
+
+
 def build_agent(
     settings: Settings,
     *,
@@ -48,14 +63,13 @@ def build_agent(
     files: provider_config.ProviderConfigFiles | None = None,
     clock: Callable[[], float] = time.time,
     control: resource_tracker.Control | None = None,
-    may_begin: Callable[[], object] = bool,
+    fleet: Fleet = NO_FLEET,
 ) -> Agent:
     """Return an agent; it sends no request yet.
 
     :param clock: seconds since the epoch
     :param control: in place of the limits in ``settings``, a new backoff and
         an empty memory of contention
-    :param may_begin: as in ``resource_tracker.Control``
     """
     current = CurrentSettings(settings)
     state.history.clock = clock
@@ -73,6 +87,11 @@ def build_agent(
         workers=settings.workers,
         fall_wait=settings.fall_wait,
     )
+    others = None
+    if fleet.shares is not None and not settings.part.is_beside_nova:
+        others = other_shares.OtherShares(
+            fleet.shares, state, lambda: nodes.uuids, lambda: planner.mark
+        )
     planner = node_planner.NodePlanner(
         nodes,
         report_client,
@@ -100,6 +119,7 @@ def build_agent(
             else None,
             author=state.history.author,
             host=_host_uuid(settings, service, state),
+            check_others=None if others is None else others.check,
         ),
         files=files,
         names=state.agreed_names,
@@ -122,7 +142,9 @@ def build_agent(
             interval=settings.full_read_interval,
         ),
         workers=settings.workers,
-        control=dataclasses.replace(control, may_begin=may_begin),
+        control=dataclasses.replace(
+            control, may_begin=fleet.may_begin, others=others
+        ),
         undos=state.undos,
         judge=judging.Judge(state.approvals, state.masses),
     )

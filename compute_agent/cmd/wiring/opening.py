@@ -165,7 +165,11 @@ def open_agent(
             )
             if describes
             else None,
-            may_begin=joined.membership.check if joined else bool,
+            fleet=building.Fleet(
+                may_begin=joined.membership.check, shares=joined.record
+            )
+            if joined
+            else building.NO_FLEET,
         )
         if joined:
             shared = sharing.Sharing(joined, state, agent.take_over)

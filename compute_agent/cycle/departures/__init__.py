@@ -4,5 +4,5 @@
 Begin with ``departed_nodes.py``, which knows the nodes that are missing.
 ``questions.py`` asks the driver about each, ``batches.py`` tells which left
 together, and ``departed_cycles.py`` runs the cycles of those that are
-gone. Of ``cycle/``, the folder imports ``node/`` and ``node_list.py``.
+gone. ``other_shares.py`` moves the records of those that another share lists. Of ``cycle/``, the folder imports ``node/`` and ``node_list.py``.
 """

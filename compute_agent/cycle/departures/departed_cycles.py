@@ -20,7 +20,7 @@ from ..node import node_result
 from ..node.node_cycle import CycleContext, NodeCycle
 from ..node.node_planner import NodePlanner
 from ..node.node_result import NodeResult, Status
-from . import departed_nodes
+from . import departed_nodes, other_shares
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +43,7 @@ class DepartedCycles:
     """Begins the cycles of departed nodes.
 
     :param invalidate: has placement asked again for sharing providers
+    :param others: the other shares in this agent's database, if it has one
     """
 
     def __init__(
@@ -50,7 +51,9 @@ class DepartedCycles:
         departures: departed_nodes.Departures,
         planner: NodePlanner,
         invalidate: Callable[[], None],
+        others: other_shares.OtherShares | None = None,
     ) -> None:
+        self._others = others
         self._departures = departures
         self._planner = planner
         self._invalidate = invalidate
@@ -70,6 +73,14 @@ class DepartedCycles:
         """
         departed = self._departures.since(nodes)
         results = self._of_moved(departed, nodes)
+        if context.writing and self._others is not None:
+            notes = self._others.give(departed.moved, self._planner.observe)
+            results = [
+                dataclasses.replace(one, notes=(notes[one.node.uuid],))
+                if one.node.uuid in notes
+                else one
+                for one in results
+            ]
         results += [
             node_result.ended(node, Status.LEFT, why)
             for node, why in departed.unknown

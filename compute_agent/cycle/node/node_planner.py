@@ -84,6 +84,8 @@ class Settings:
     :ivar author: says who changed a name that is restored
     :ivar host: gives this host the uuid under which placement has its name;
         None beside nova-compute, which decides the uuid
+    :ivar check_others: raises ``UnknownState`` if another share reports a node
+        to which this agent may not write yet; None without other shares
     """
 
     ratios: Ratios = dataclasses.field(default_factory=Ratios)
@@ -100,6 +102,7 @@ class Settings:
     marks_nodes: bool = False
     author: Author = _unknown_author
     host: host_adoption.HostUuid | None = None
+    check_others: Callable[[Node, Observation], object] | None = None
 
 
 class NodePlanner:
@@ -170,6 +173,11 @@ class NodePlanner:
         self._rivals = self._rivals_of(own)
         self._descriptions.mark = self._trait()
         self._empty_plans.keep_only(())
+
+    @property
+    def mark(self) -> Mark | None:
+        """The mark of this agent; None if it heeds no others."""
+        return self._settings.mark
 
     def _rivals_of(self, own: Mark | None) -> Rivals:
         """Return what finds the rivals of the agent with this mark."""
@@ -270,6 +278,12 @@ class NodePlanner:
         self._roots.note_nova(described.tree, node)
         self._watch_sharing(seen, described.tree)
         inputs = self._inputs(node, seen, described, contended, held)
+        if (
+            self._settings.check_others is not None
+            and not orders.is_confirmed
+            and not takeover.is_written(inputs.record, node.uuid)
+        ):
+            self._settings.check_others(node, seen)
         basis = Basis(
             node=node,
             facts=facts if described.is_complete else None,

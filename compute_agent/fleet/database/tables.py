@@ -8,10 +8,11 @@ agent does.
 its ``beat``, so a row's beats count the writes, and a row that stands still
 tells that its holder is gone. ``standby`` has a row for each agent that waits.
 ``node_record`` has the documents of the record, with the beat of the commit that
-wrote each one, its sequence; a document that is null was deleted. ``request``
-has what people on any machine ask of the holder, and its answers until they are
-read. ``identity`` has one row: a random name of this database, by which the marks
-of two databases with shares of the same name differ.
+wrote each one, its sequence; a document that is null was deleted. The rows of the
+share '' are the records of nodes that an agent gave away and no other one took yet.
+``request`` has what people on any machine ask of the holder, and its answers until
+they are read. ``identity`` has one row: a random name of this database, by which the
+marks of two databases with shares of the same name differ.
 """
 
 from collections.abc import Mapping

@@ -14,6 +14,8 @@ Names and uuids are checked by placement's rules.
 import contextlib
 import dataclasses
 import difflib
+import json
+import typing
 from collections.abc import (
     Callable,
     Container,
@@ -24,7 +26,7 @@ from collections.abc import (
 )
 from typing import Any
 
-from ... import errors, yaml_problems
+from ... import error_text, errors, yaml_problems
 from ...ownership.record import Record
 from ...tree import assertion, names
 from ...tree.node import Node
@@ -147,6 +149,80 @@ class NodeRecord:
             *(u for u, _ in (*record.ours, *record.claims)),
         }
         return sorted(uuids, key=lambda uuid: (uuid != self.node.uuid, uuid))
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class GivenRecord:
+    """The record of a node between two shares: given by one, and not taken.
+
+    :ivar share: the one that gave it
+    :ivar generations: of the node's providers, when it did
+    :ivar mark: of the share, as a trait; the taker may remove it from the root,
+        also if the record has lost that the giver added it
+    """
+
+    share: str
+    record: NodeRecord
+    generations: Mapping[str, int]
+    mark: str = ''
+
+    def text(self) -> str:
+        """Return it as a text, for the shared database."""
+        return json.dumps(
+            {
+                'share': self.share,
+                'generations': dict(self.generations),
+                'mark': self.mark,
+                'record': data(self.record),
+            }
+        )
+
+    @classmethod
+    def from_text(cls, text: str) -> typing.Self:
+        """Return the record in a text.
+
+        :raises errors.ConfigError: it is something else, or an agent of a
+            newer version wrote it
+        """
+        try:
+            given = json.loads(text)
+            return cls(
+                share=str(given['share']),
+                record=from_data(given['record']),
+                mark=str(given['mark']),
+                generations={
+                    str(uuid): int(number)
+                    for uuid, number in given['generations'].items()
+                },
+            )
+        except (AttributeError, LookupError, TypeError, ValueError) as exc:
+            raise errors.ConfigError(
+                'the record of a node that moves to another share cannot be '
+                f'read ({error_text.one_line(exc)}): delete its row in the '
+                'table node_record, which has no share'
+            ) from exc
+
+    def fitting(
+        self, tree: Container[str], seen: Mapping[str, int]
+    ) -> NodeRecord | None:
+        """Return the part that is about the providers of a tree; None for none.
+
+        :param seen: the generations of the providers. A provider with a lower
+            one than before is another one, which somebody made anew.
+        """
+        same = {
+            uuid
+            for uuid, number in seen.items()
+            if uuid in tree and number >= self.generations.get(uuid, 0)
+        }
+        if self.record.node.uuid not in same:
+            return None
+        with contextlib.suppress(errors.ConfigError):
+            found = within(self.record, same)
+            key = (found.node.uuid, assertion.Kind.TRAIT)
+            ours = found.record.with_ours(key, {self.mark} - {''})
+            return dataclasses.replace(found, record=ours)
+        return None
 
 
 def within(handed: NodeRecord, tree: Container[str]) -> NodeRecord:

@@ -4,16 +4,19 @@
 import contextlib
 import dataclasses
 import itertools
+import json
 
 import sqlalchemy as sa
 from planted.catalogue import plant
 
 from compute_agent import errors
+from compute_agent.cycle.departures import other_shares
 from compute_agent.cycle.node import node_planner
 from compute_agent.fleet import lease, mark, shared_record
 from compute_agent.fleet.database import schema, tables
 from compute_agent.limits import approval
 from compute_agent.state import documents, journal, replica, snapshot, state
+from compute_agent.state.values import node_record
 from compute_agent.tree import assertion
 from report_client import errors as placement_errors
 from report_client.apply import settling
@@ -30,6 +33,59 @@ def _(is_valid, given_at, now, **_how):
 )
 def _(_told_before, _self, _db, _sequence, otherwise):
     return otherwise
+
+
+@plant(
+    other_shares.OtherShares.give,
+    'a node is given away by a share that lists it',
+)
+def _(give, self, _moved, observe):
+    return give(self, self._state.nodes.all(), observe)
+
+
+@plant(
+    other_shares.OtherShares.check,
+    'a node that moved back is written before it was given',
+)
+def _(_check, _self, _node, _seen):
+    return None
+
+
+@plant(
+    other_shares.OtherShares._tend,
+    'nobody has the record of a node that nobody lists',
+)
+def _(_tend, _self, _observe):
+    return None
+
+
+@plant(
+    node_record.GivenRecord.fitting,
+    'a record is taken for a provider that was made anew',
+)
+def _(fitting, self, tree, seen):
+    return fitting(self, tree, dict.fromkeys(seen, 1_000_000))
+
+
+@plant(
+    node_record.GivenRecord.fitting,
+    'a share that takes a node waits for the mark of the other',
+)
+def _(fitting, self, tree, seen):
+    return fitting(dataclasses.replace(self, mark=''), tree, seen)
+
+
+@plant(shared_record.SharedRecord._move, 'two agents take one record')
+def _(move, self, db, epoch, sequence, moved):
+    with contextlib.suppress(errors.Refused):
+        move(self, db, epoch, sequence, moved)
+
+
+@plant(documents.standing, 'a document of a newer agent takes rights away')
+def _(standing, key, text):
+    if json.loads(text)['version'] > documents.VERSION:
+        return documents.Standing(lists=False, has_rights=False)
+    return standing(key, text)
 
 
 @plant(schema.check, 'a daemon migrates what agents of older versions use')

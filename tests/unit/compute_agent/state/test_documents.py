@@ -236,3 +236,29 @@ def test_a_document_is_short_and_tells_its_version():
             'ours': [['trait', 'CUSTOM_A']],
             'taken_over': [[]],
         }
+
+
+ROW = ['n', '', 'driver', None, 0.0, None, 0]
+
+
+@pytest.mark.parametrize(
+    ('tables', 'lists', 'has_rights'),
+    [
+        ({}, False, False),
+        ({'node': [ROW]}, True, False),
+        ({'node': [[*ROW[:3], 'yes', *ROW[4:]]]}, False, False),
+        ({'node': [ROW], 'created': [[UUIDS[0]]]}, True, True),
+        ({'taken_over': [[]]}, False, True),
+        ({'ours': [['trait', 'CUSTOM_A']]}, False, True),
+        ({'node': 7}, False, True),  # nobody can read it
+    ],
+)
+def test_a_document_tells_the_part_of_its_share_in_a_node(
+    tables, lists, has_rights
+):
+    text = json.dumps(
+        {'format': documents.FORMAT, 'version': documents.VERSION, **tables}
+    )
+    assert documents.standing(UUIDS[0], text) == documents.Standing(
+        lists=lists, has_rights=has_rights
+    )

@@ -343,3 +343,68 @@ def test_where_no_node_is_known_the_state_may_be_another():
         'nothing is recorded of node node-1; the state has no nodes: check '
         '[DEFAULT] state_path'
     )
+
+
+GIVEN = node_record.GivenRecord(
+    share='rack1',
+    record=WHOLE,
+    generations={NODE: 4, CHILD: 2},
+    mark='CUSTOM_COMPUTE_AGENT_RACK1_0123456789AB',
+)
+
+
+def test_a_given_record_is_read_back_unchanged():
+    assert node_record.GivenRecord.from_text(GIVEN.text()) == GIVEN
+
+
+@pytest.mark.parametrize(
+    ('text', 'words'),
+    [
+        ('no JSON', 'cannot be read'),
+        ('[]', 'cannot be read'),
+        ('{"share": "rack1"}', 'cannot be read'),
+        (GIVEN.text().replace('"version": 1', '"version": 9'), 'version 9'),
+        (
+            GIVEN.text().replace(
+                '"generations": {', '"generations": 1, "x": {'
+            ),
+            'cannot',
+        ),
+    ],
+)
+def test_a_given_record_that_cannot_be_read_is_refused_in_one_line(
+    text, words
+):
+    with pytest.raises(errors.ConfigError, match=words) as caught:
+        node_record.GivenRecord.from_text(text)
+    assert '\n' not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ('tree', 'seen', 'created'),
+    [
+        ({NODE, CHILD}, {NODE: 4, CHILD: 9}, {NODE, CHILD}),
+        ({NODE, CHILD}, {NODE: 4, CHILD: 1}, {NODE}),
+        ({NODE}, {NODE: 5, CHILD: 9}, {NODE}),
+        ({NODE, CHILD}, {NODE: 3, CHILD: 9}, None),
+        ({CHILD}, {CHILD: 9}, None),
+    ],
+)
+def test_a_given_record_fits_the_providers_that_it_is_about(
+    tree, seen, created
+):
+    """One that was made anew has a lower generation; it is another one."""
+    found = GIVEN.fitting(tree, seen)
+    assert (found and set(found.record.created)) == created
+    assert not found or GIVEN.mark in found.record.ours[NODE, Kind.TRAIT]
+
+
+def test_a_given_record_about_another_provider_fits_nothing():
+    other = node_record.GivenRecord(
+        share='rack1',
+        record=node_record.NodeRecord(
+            node=node(), driver=DRIVER, record=Record(created={CHILD})
+        ),
+        generations={},
+    )
+    assert other.fitting({NODE}, {NODE: 1}) is None
