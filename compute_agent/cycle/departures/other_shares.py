@@ -304,11 +304,11 @@ class OtherShares:
         given = self._shares.given(self._gave)
         self._gave &= given.keys()
         standings = self._standings(given)
-        for uuid in given:
-            if any(one.has_rights for one in standings[uuid].values()):
-                # It was taken, and the database lost and found that commit.
-                record = self._shares.share
-                self._state.handover.take({uuid: given[uuid]}, [], record)
+        for uuid, one in given.items():
+            if any(other.has_rights for other in standings[uuid].values()):
+                # The database lost the commit of the taker, which made it again.
+                own = self._shares.share
+                self._state.handover.take({uuid: one}, [], own)
         left = {
             uuid: one
             for uuid, one in given.items()
