@@ -141,7 +141,7 @@ class SharedRecord:
                 self._who,
                 sequence=lease.NEXT_BEAT,
             )
-            self._write(db, epoch, sequence, documents)
+            _put(db, self._share, epoch, sequence, documents)
             self._move(db, epoch, sequence, moved or {})
             self._tell(db, sequence, history)
             return sequence
@@ -219,26 +219,6 @@ class SharedRecord:
         self._doubt = None
         return found
 
-    def _write(
-        self,
-        db: sa.Connection,
-        epoch: int,
-        sequence: int,
-        documents: Mapping[str, str | None],
-    ) -> None:
-        for some in _parts(documents):
-            rows = [
-                {
-                    'share': self._share,
-                    'key': key,
-                    'epoch': epoch,
-                    'sequence': sequence,
-                    'document': documents[key],
-                }
-                for key in some
-            ]
-            db.execute(_PUT[db.dialect.name], rows)
-
     def _move(
         self,
         db: sa.Connection,
@@ -264,18 +244,7 @@ class SharedRecord:
                         f'another agent took the record of node {key} before'
                     )
         given = {k: v for k, v in moved.items() if isinstance(v, str)}
-        for some in _parts(given):
-            rows = [
-                {
-                    'share': _NO_SHARE,
-                    'key': key,
-                    'epoch': epoch,
-                    'sequence': sequence,
-                    'document': given[key],
-                }
-                for key in some
-            ]
-            db.execute(_PUT[db.dialect.name], rows)
+        _put(db, _NO_SHARE, epoch, sequence, given)
 
     def _tell(
         self,
@@ -516,6 +485,28 @@ class SharedRecord:
             self._engine, lambda db: db.execute(query).mappings().all()
         )
         return [Asked(**one) for one in found]
+
+
+def _put(
+    db: sa.Connection,
+    share: str,
+    epoch: int,
+    sequence: int,
+    documents: Mapping[str, str | None],
+) -> None:
+    """Add these documents, or put them in the place of those of their keys."""
+    for some in _parts(documents):
+        rows = [
+            {
+                'share': share,
+                'key': key,
+                'epoch': epoch,
+                'sequence': sequence,
+                'document': documents[key],
+            }
+            for key in some
+        ]
+        db.execute(_PUT[db.dialect.name], rows)
 
 
 def _parts(items: Collection[Any]) -> Iterator[list[Any]]:

@@ -27,6 +27,9 @@ from .status import DaemonStatus
 
 LOG = logging.getLogger(__name__)
 
+_End = Callable[[Sequence[NodeResult]], None]
+_Told = contextlib.AbstractContextManager[_End]
+
 
 class Lifetime:
     """Tells the log and systemd what the daemon begins and ends.
@@ -74,24 +77,19 @@ class Lifetime:
         finally:
             self._manager.ready()
 
-    @contextlib.contextmanager
-    def cycle(self) -> Iterator[Callable[[Sequence[NodeResult]], None]]:
+    def cycle(self) -> _Told:
         """Tell the listeners of a cycle; the caller calls what it is given."""
-        self.listeners.begin()
-        try:
-            yield self._end
-        except BaseException as exc:
-            self.listeners.fail(exc)
-            raise
-        finally:
-            self._manager.cycle_finished()
+        return self._told(self.listeners.begin, self._end)
+
+    def part(self) -> _Told:
+        """Tell of a cycle of those nodes only that may have changed."""
+        return self._told(self.status.begin, self._end_part)
 
     @contextlib.contextmanager
-    def part(self) -> Iterator[Callable[[Sequence[NodeResult]], None]]:
-        """Tell of a cycle of those nodes only that may have changed."""
-        self.status.begin()
+    def _told(self, begin: Callable[[], None], end: _End) -> Iterator[_End]:
+        begin()
         try:
-            yield self._end_part
+            yield end
         except BaseException as exc:
             self.listeners.fail(exc)
             raise
