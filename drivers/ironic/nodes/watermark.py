@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far Ironic's nodes were read in the order of their changes.
+"""A mark says up to which change Ironic's nodes were read.
 
 Pure: no I/O, configuration, logging or clock. Ironic lists its nodes by
 ``updated_at``, which nearly each change of a node moves, and by ``created_at``,
@@ -42,7 +42,7 @@ _MORE = 16  # rows of a second page; each further one has twice as many
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """How far a list was read.
+    """The newest time up to which a list was read.
 
     :ivar newest: the newest time in it; None if no row has a time
     :ivar seen: when this was first seen to be the newest time, in seconds of

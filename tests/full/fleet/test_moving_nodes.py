@@ -4,28 +4,11 @@
 In the cluster, the two shares use two servers.
 """
 
-import contextlib
-
 import moving_nodes
 import moving_nodes_cases
 import pytest
 
-from compute_agent.fleet.database import connection
-
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture
-def opened():
-    """A function that returns an engine; all end with the test."""
-    with contextlib.ExitStack() as ended:
-
-        def make(url):
-            made = connection.engine(url)
-            ended.callback(made.dispose)
-            return made
-
-        yield make
 
 
 class TestPostgreSQL(moving_nodes_cases.Cases):

@@ -23,19 +23,6 @@ SHARE, A, B = (
 )
 
 
-@pytest.fixture
-def opened():
-    """A function that returns an engine; all end with the test."""
-    with contextlib.ExitStack() as ended:
-
-        def make(url):
-            made = connection.engine(url)
-            ended.callback(made.dispose)
-            return made
-
-        yield make
-
-
 class TestPostgreSQL(shared_database_cases.Cases):
     """The rules, on PostgreSQL."""
 
