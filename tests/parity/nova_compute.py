@@ -14,6 +14,7 @@ monkey_patch.patch(backend='threading')  # before anything else of nova
 import shlex  # noqa: E402
 import sys  # noqa: E402
 
+import novas_turns  # noqa: E402
 import os_brick  # type: ignore[import-not-found]  # noqa: E402
 import os_vif  # type: ignore[import-not-found]  # noqa: E402
 from nova import conf, config, objects, service, utils  # noqa: E402
@@ -27,6 +28,7 @@ from oslo_privsep import (  # type: ignore[import-not-found]  # noqa: E402
 def main() -> None:
     """Run until a signal ends it."""
     sys.argv[0] = 'nova-compute'
+    novas_turns.take()
     config.parse_args(sys.argv)
     log.setup(conf.CONF, 'nova')
     priv_context.init(root_helper=shlex.split(utils.get_root_helper()))

@@ -11,6 +11,7 @@ import collections
 import contextlib
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import uuid
@@ -25,55 +26,13 @@ from demo import ironic_nodes
 
 pytestmark = pytest.mark.long
 
+HERE = pathlib.Path(__file__).parent
 # make in-place has a hundred.
 NODES = int(os.environ.get('COMPUTE_AGENT_COMPANION_NODES', '30'))
 DISABLED = ironic_cloud.DISABLED
 NOVA, AGENT = request_log.WRITERS
 OF_NOVA = ('COMPUTE_', 'OWNER_NOVA')
-REFUSED = 3  # the exit code of the script
-# In nova's environment: what nova-compute does of its own driver to deploy an
-# instance, whose row is made first.
-SPAWN = """
-from nova import monkey_patch
-monkey_patch.patch(backend='threading')
-import json, sys
-from nova import config, context, exception, objects
-from nova.network import model
-from nova.virt import driver
-*files, told = sys.argv[1:]
-told = json.loads(told)
-config.parse_args(['nova', *files])
-objects.register_all()
-admin = context.RequestContext('user', 'project', is_admin=True)
-known = objects.ComputeNode.get_by_host_and_nodename(
-    admin, told['host'], told['node']
-)
-flavor = objects.Flavor(
-    id=1, flavorid='1', name='metal', root_gb=1, ephemeral_gb=0, swap=0,
-    vcpus=1, memory_mb=1, rxtx_factor=1, vcpu_weight=0, disabled=False,
-    is_public=True, description='', extra_specs=told['extra_specs'],
-)
-one = objects.Instance(
-    admin, uuid=told['instance'], project_id='project', user_id='user',
-    host=told['host'], node=told['node'], image_ref=told['instance'],
-    display_name='one', hostname='one', metadata={}, config_drive='',
-    system_metadata={}, flavor=flavor, root_gb=1, ephemeral_gb=0, vcpus=1,
-    memory_mb=1, instance_type_id=1, vm_state='active', power_state=1,
-    compute_id=known.id,
-)
-one.create()
-image = objects.ImageMeta.from_dict(
-    {'id': told['instance'], 'properties': told['image']}
-)
-made = driver.load_compute_driver(None, 'compute_agent.IronicDriver')
-made.prepare_for_spawn(one)
-try:
-    made.spawn(admin, one, image, [], None, {}, model.NetworkInfo([]))
-except exception.ValidationError as exc:
-    one.destroy()
-    print(exc, file=sys.stderr)
-    sys.exit(3)
-"""
+REFUSED = 3  # the exit code of deploy_node.py
 
 
 @pytest.fixture
@@ -395,8 +354,8 @@ def deploy(cloud, node, extra_specs, image=()):
     files = [f'--config-file={file}' for file in cloud.nova.files]
     done = subprocess.run(
         [
-            str(local_nova.PROGRAMS / 'python'), '-W', 'ignore', '-c',
-            SPAWN, *files, json.dumps(told),
+            str(local_nova.PROGRAMS / 'python'), '-W', 'ignore',
+            str(HERE / 'deploy_node.py'), *files, json.dumps(told),
         ],
         capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip

@@ -71,6 +71,7 @@ class Asked:
     :ivar queries: request → nova's queries
     :ivar refused: the requests that placement refuses
     :ivar candidates: request → the resources of each candidate by provider
+    :ivar traits: provider → its traits
     """
 
     def __init__(self, host, scheduler, folder, name):
@@ -96,6 +97,7 @@ class Asked:
             )
             for key, one in found.items()
         }
+        self.traits = {name: host.traits(name) for name in names.values()}
 
     @property
     def found(self):
@@ -108,6 +110,13 @@ class Asked:
             key: (mine, other.candidates[key])
             for key, mine in self.candidates.items()
             if mine != other.candidates[key]
+        }
+
+    def only_here(self, other):
+        """Return provider → the traits that only this report has."""
+        return {
+            name: sorted(traits - other.traits.get(name, set()))
+            for name, traits in self.traits.items()
         }
 
 
@@ -198,7 +207,11 @@ def check_differences(novas, agents):
     undecided = {
         key: both for key, both in differ.items() if 'only' not in DECIDED[key]
     }
-    assert undecided == {}
+    assert undecided == {}, (
+        f'{ {key: novas.queries[key] for key in undecided} }\n'
+        f'only nova reports {novas.only_here(agents)}\n'
+        f'only the agent reports {agents.only_here(novas)}'
+    )
     for key, case in DECIDED.items():
         if 'only' not in case or (case.get('by_host') and key not in differ):
             continue

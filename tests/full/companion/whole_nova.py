@@ -21,10 +21,12 @@ import threading  # noqa: E402
 import typing  # noqa: E402
 from wsgiref import simple_server  # noqa: E402
 
+sys.path.append(str(pathlib.Path(__file__).parents[2] / 'parity'))
+
 import listed_devices  # noqa: E402
+import novas_turns  # noqa: E402
 import os_brick  # type: ignore[import-not-found]  # noqa: E402
 import os_vif  # type: ignore[import-not-found]  # noqa: E402
-import sqlalchemy  # type: ignore[import-not-found]  # noqa: E402
 from nova import (  # noqa: E402
     conf,
     config,
@@ -59,7 +61,7 @@ def main() -> None:
     number, folder, *words = sys.argv[1:]
     # Another user may run the guests, and writes to their disks.
     os.umask(0)
-    wait_for_the_database()
+    novas_turns.take()
     listed_devices.Devices(pathlib.Path(folder)).install()
     config.parse_args(['nova-compute', *words])
     log.setup(conf.CONF, 'nova')
@@ -80,24 +82,6 @@ def main() -> None:
     serve_api(int(number))
     service.serve(server, workers=1, no_fork=True)
     service.wait()
-
-
-def wait_for_the_database() -> None:
-    """Have each transaction wait for its turn, as a server's would.
-
-    SQLite refuses at once to let one write that has read before another wrote.
-    """
-
-    @sqlalchemy.event.listens_for(  # type: ignore[untyped-decorator]
-        sqlalchemy.Engine, 'before_cursor_execute', retval=True
-    )
-    def begin(
-        connection: object, cursor: object, statement: str, *more: typing.Any
-    ) -> tuple[str, typing.Any]:
-        del connection, cursor
-        if statement == 'BEGIN':
-            statement = 'BEGIN IMMEDIATE'
-        return statement, more[0]
 
 
 def serve_api(number: int) -> None:
