@@ -85,13 +85,11 @@ def open_file(path: str, *, named: bool = False) -> int:
     try:
         return os.open(path, flags)
     except OSError as exc:
+        if exc.errno != errno.ELOOP:
+            raise
         folder = pathlib.Path(path).parent.resolve()
         target = pathlib.Path(os.path.realpath(path))
-        if (
-            exc.errno != errno.ELOOP
-            or folder not in target.parents
-            or not _is_read_only(folder)
-        ):
+        if folder not in target.parents or not _is_read_only(folder):
             raise
         return os.open(target, flags)
 

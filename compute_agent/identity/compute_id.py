@@ -138,7 +138,9 @@ def _files_in(
 
 def _read(path: pathlib.Path) -> str | None:
     try:
-        if path.exists() and not path.is_file():
+        if not path.exists():
+            return None
+        if not path.is_file():
             raise errors.ConfigError(
                 f'{path} is not a regular file: remove it'
             )

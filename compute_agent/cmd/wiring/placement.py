@@ -25,6 +25,7 @@ from ...transport import (
     bounded_adapter,
     clouds,
     deadline,
+    environment,
     protection,
     rate_limit,
     session_options,
@@ -169,7 +170,9 @@ def _adapter(conf: cfg.ConfigOpts) -> adapter.Adapter:
     with configuration.explained(conf), session_options.explained(GROUP):
         auth = loading.load_auth_from_conf_options(conf, GROUP)
         session_options.check(conf, GROUP)
-        made = loading.load_session_from_conf_options(conf, GROUP, auth=auth)
+        made = loading.load_session_from_conf_options(
+            conf, GROUP, auth=auth, session=environment.Session()
+        )
         found: adapter.Adapter = loading.load_adapter_from_conf_options(
             conf, GROUP, session=made, auth=auth
         )

@@ -8,6 +8,7 @@ from compute_agent import error_text
 from compute_agent.dev import proof
 from compute_agent.transport import (
     bounded_adapter,
+    environment,
     protection,
 )
 from report_client import errors
@@ -30,6 +31,15 @@ def _(_check, _database, _opened):
 )
 def _(_iter_content, self, *how, **named):
     return requests.Response.iter_content(self, *how, **named)
+
+
+@plant(
+    environment.Session.merge_environment_settings,
+    'the environment says the same of every server',
+)
+def _(merge, self, url, *settings):
+    first = vars(self).setdefault('_first', url)
+    return merge(self, first, *settings)
 
 
 @plant(protection.bound_wait, 'a server decides how long the agent sleeps')
