@@ -43,8 +43,12 @@ class Site:
             return self._known
 
     def save_known_names(self, known: names.KnownNames | None) -> None:
-        """Keep the names that placement knows; forget them if None."""
-        with self._database.writing() as db:
+        """Keep the names that placement knows; forget them if None.
+
+        If a host loses its power, and the names with it, they are read, or
+        created, once more.
+        """
+        with self._database.writing(is_late=True) as db:
             self._known = None
             db.execute('delete from known where site = ?', (self.id(db),))
             if known is not None:
