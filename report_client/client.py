@@ -125,7 +125,7 @@ class ReportClient:
         return self._executor.broken()
 
     def invalidate(self) -> None:
-        """Ask placement for sharing providers again at the next ``observe``."""
+        """List sharing providers and all trees at the next ``observe``."""
         self._observer.invalidate()
 
     def watch_sharing(self, uuids: Iterable[str]) -> None:
@@ -205,4 +205,5 @@ class ReportClient:
         operations carried out are recorded, and the next cycle continues from
         there.
         """
+        self._observer.expect_changes(plan.node_uuid)
         return self._executor.apply(plan, without)

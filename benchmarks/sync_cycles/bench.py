@@ -26,6 +26,7 @@ from . import (
 
 _EMPTY, _CROWDED, _RUN, _SYNCED = 'empty', 'crowded', 'run', 'synced'
 _FLOOR_READS = 5
+_WARM_UP = 2  # cycles; after them, each agent has all that it keeps
 # A lasting situation is measured in several cycles, for at most 5 seconds.
 _CYCLES, _ENOUGH = 5, 5.0
 
@@ -100,7 +101,7 @@ class Bench:
                 group, scenario, server.url, self._folder / _RUN
             ) as agent,
         ):
-            if scenario.is_warm:
+            for _ in range(_WARM_UP if scenario.is_warm else 0):
                 agent.cycle()
             if scenario.change is cloud.Change.ALLOCATIONS:
                 _allocate(server, group.nodes)

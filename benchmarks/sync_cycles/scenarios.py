@@ -24,7 +24,7 @@ class Scenario:
     """The situation of an agent in a measured cycle.
 
     :ivar is_first: True if placement is empty; else a first sync has filled it
-    :ivar is_warm: True if the process has run a cycle; else it just started
+    :ivar is_warm: True if the process has run cycles; else it just started
     :ivar change: the change just before the measured cycle
     :ivar is_stale: True if data that is kept for 300 s has expired: nova's
         cache, and this agent's readings of sharing providers

@@ -31,7 +31,10 @@ _OPTS: list[cfg.Opt] = [
         'nothing changes sends one request, not two. Sharing providers that '
         'this agent created, or reports something for, are read in each cycle. '
         'All are read at the start, when a node joins another aggregate, after '
-        'a cycle that wrote something, and on SIGHUP. 0 means only then.',
+        'a cycle that wrote something, and on SIGHUP. 0 means only then. For '
+        'as long, but for 300 seconds at most, an agent of one node relies on '
+        'a list that shows no provider below that node, and asks only for '
+        "the generation of the node's provider.",
     ),
     cfg.IntOpt(
         'update_resources_max_workers',

@@ -184,16 +184,23 @@ class Journal:
             return {u for u in uuids if self._recency.is_newer(u, since)}
 
     def save(
-        self, readings: Iterable[provider.Reading], *, since: int | None = None
+        self,
+        readings: Iterable[provider.Reading],
+        *,
+        since: int | None = None,
+        may_be_lost: bool = False,
     ) -> None:
         """Keep these readings, and the states before others' changes.
 
         :param since: the moment at which the observation began. A reading of
             a provider that was updated since then is skipped if it shows a
             lower generation than the update.
+        :param may_be_lost: True if placement is asked again without them
         """
         for attempt, read in zip(
-            self._history.transactions(), itertools.tee(readings), strict=False
+            self._history.transactions(are_late=may_be_lost),
+            itertools.tee(readings),
+            strict=False,
         ):
             with attempt as db:
                 entries, new = list[Entry](), set[str]()

@@ -3,17 +3,18 @@
 
 The complete list of providers is one request for any number of trees, but as
 large as the cloud. If the cloud has many more providers than we have trees, a
-list for each tree is quicker and smaller. This module reads lists only, and
+list for each tree is quicker and smaller, and ``lone_roots.py`` knows what is
+quicker still for a tree of one provider. This module reads no contents, and
 writes nothing to placement; ``observer.py`` calls it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from compute_agent import errors, parallel
 from compute_agent.tree import provider
 
 from ..http.messages import codec, paths
-from . import reader, store
+from . import lone_roots, reader, store
 
 # A list of one tree costs the server about 3.5 ms. The complete list costs it
 # 18 us for each provider, and as much here for decoding.
@@ -28,6 +29,7 @@ class ListStrategy:
 
     :param clock: seconds since the epoch
     :param workers: the number of trees that are listed in parallel
+    :ivar lone: the trees of one provider, which need no list each time
     """
 
     def __init__(
@@ -37,30 +39,36 @@ class ListStrategy:
         *,
         clock: Callable[[], float],
         workers: int,
+        lone_interval: float = 0,
     ) -> None:
         self._reader = read
         self._store = state
         self._clock = clock
         self._workers = workers
         self._names: frozenset[str] | None = None
+        self.lone = lone_roots.LoneRoots(
+            read, state, clock=clock, interval=lone_interval
+        )
 
     def trees(
-        self, node_uuids: Sequence[str]
+        self, node_uuids: Sequence[str], unsettled: Collection[str] = ()
     ) -> dict[str, Rows | errors.AgentError]:
         """Return node uuid → rows of its tree, or why they are unknown.
 
-        ``GET /resource_providers`` (1.14), or ``?in_tree=`` for each tree. The
+        ``GET /resource_providers`` (1.14), or ``?in_tree=`` for each tree, if
+        it had more than one provider or its last list is old. The
         rows are empty, or missing, for a node that placement does not have.
 
+        :param unsettled: nodes whose trees are listed in any case
         :raises errors.AgentError: the complete list cannot be read, or the
             service is unavailable
         """
         if len(node_uuids) == 1:
             (uuid,) = node_uuids
-            return {uuid: self._reader.list_providers(paths.in_tree(uuid))}
+            return {uuid: self._tree(uuid, unsettled)}
         if self._is_crowded(len(node_uuids)):
             self._names = None
-            return self._tree_by_tree(node_uuids)
+            return self._tree_by_tree(node_uuids, unsettled)
         return self._all(node_uuids) if node_uuids else {}
 
     def uuid_of_name(self, name: str) -> str | None:
@@ -95,14 +103,23 @@ class ListStrategy:
         self._names = frozenset(row.name for row in listed)
         return _trees(listed, set(node_uuids))
 
+    def _tree(self, uuid: str, unsettled: Collection[str]) -> Rows:
+        """Return the rows of one tree."""
+        row = None if uuid in unsettled else self.lone.row(uuid)
+        if row is not None:
+            return [row]
+        rows = self._reader.list_providers(paths.in_tree(uuid))
+        self.lone.listed(uuid, rows)
+        return rows
+
     def _tree_by_tree(
-        self, node_uuids: Sequence[str]
+        self, node_uuids: Sequence[str], unsettled: Collection[str]
     ) -> dict[str, Rows | errors.AgentError]:
         found: dict[str, Rows | errors.AgentError] = {}
 
         def ask(uuid: str) -> None:
             try:
-                found[uuid] = self._reader.list_providers(paths.in_tree(uuid))
+                found[uuid] = self._tree(uuid, unsettled)
             except errors.UnknownState as exc:  # concerns this tree only
                 found[uuid] = exc
 

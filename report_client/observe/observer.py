@@ -45,7 +45,7 @@ class Observer:
     :param full_read_interval: seconds after which a provider is read again
         although its generation is unchanged; 0 for never
     :param sharing_interval: seconds for which a list of other owners' sharing
-        providers is reused
+        providers is reused, and that of a tree of one provider
     :param workers: the number of nodes that are read in parallel
     :param fall_wait: seconds after which a lower generation is no late answer
     """
@@ -64,7 +64,11 @@ class Observer:
         self._reader = reader.Reader(service, clock)
         self._store = state
         self._lists = list_strategy.ListStrategy(
-            self._reader, state, clock=clock, workers=workers
+            self._reader,
+            state,
+            clock=clock,
+            workers=workers,
+            lone_interval=sharing_interval,
         )
         self._providers = cached_reader.CachedReader(
             self._reader,
@@ -91,7 +95,8 @@ class Observer:
         """Return node uuid → its observation, or why it is unknown.
 
         ``GET /resource_providers`` (1.14) once for all nodes, or once for each
-        node if ``list_strategy.py`` finds that cheaper; once more if
+        node if ``list_strategy.py`` finds that cheaper, or its allocations if
+        ``lone_roots.py`` does; once more if
         ``sharing.py`` has to read its list; three reads for each provider that
         changed. If nothing of a node changed, the result is the same object as
         in the last call.
@@ -100,8 +105,9 @@ class Observer:
         :raises errors.AgentError: the list for all nodes could not be read
         """
         since = self._store.journal.moment()
-        trees = self._list_trees(node_uuids)
-        builders = self._begin(trees, node_uuids, since)
+        unsettled = self._store.journal.intents(node_uuids)
+        trees = self._list_trees(node_uuids, unsettled)
+        builders = self._begin(trees, node_uuids, since, unsettled)
         self._providers.use_warm(builders, since)
         self._read_own_trees(builders)
         created = self._store.records.created_for(node_uuids)
@@ -132,8 +138,10 @@ class Observer:
 
         :raises errors.AgentError: the list could not be read
         """
-        trees = self._list_trees(node_uuids)
-        return self._begin(trees, node_uuids, self._store.journal.moment())
+        since = self._store.journal.moment()
+        trees = self._list_trees(node_uuids, node_uuids)
+        unsettled = self._store.journal.intents(node_uuids)
+        return self._begin(trees, node_uuids, since, unsettled)
 
     def warm(
         self,
@@ -198,9 +206,14 @@ class Observer:
         """
         self._sharing.watch(uuids)
 
+    def expect_changes(self, node_uuid: str) -> None:
+        """List a node's tree the next time, because a plan is sent."""
+        self._lists.lone.forget(node_uuid)
+
     def invalidate(self) -> None:
-        """Drop the cached list of sharing providers."""
+        """List sharing providers and all trees the next time."""
         self._sharing.invalidate()
+        self._lists.lone.forget_all()
 
     def forget_except(self, node_uuids: Collection[str]) -> None:
         """Drop everything kept in memory about other nodes.
@@ -212,15 +225,16 @@ class Observer:
             del self._watched[uuid]
         self._last.keep_only(nodes)
         self._sharing.forget_unlisted()
+        self._lists.lone.keep_only(nodes)
         self._store.forget_except(nodes)
 
     # --- the steps of an observation ------------------------------------------
 
     def _list_trees(
-        self, node_uuids: Sequence[str]
+        self, node_uuids: Sequence[str], unsettled: Collection[str]
     ) -> Mapping[str, list_strategy.Rows | errors.AgentError]:
         try:
-            return self._lists.trees(node_uuids)
+            return self._lists.trees(node_uuids, unsettled)
         except (errors.Unavailable, errors.UnknownState):
             self.names.mark_outdated()
             self.invalidate()
@@ -231,9 +245,12 @@ class Observer:
         trees: Mapping[str, list_strategy.Rows | errors.AgentError],
         node_uuids: Sequence[str],
         since: int,
+        unsettled: Mapping[str, dict[str, Sequence[intents.Intent]]],
     ) -> list[observation.ObservationBuilder]:
-        """Return a builder for each node, with the rows of its tree."""
-        intents = self._store.journal.intents(node_uuids)
+        """Return a builder for each node, with the rows of its tree.
+
+        :param unsettled: the open intents of the nodes
+        """
         builders = []
         for uuid in node_uuids:
             found = trees.get(uuid, ())
@@ -243,7 +260,7 @@ class Observer:
                 node_uuid=uuid, since=since, rows=rows
             )
             builder.error = error
-            builder.intents = intents.get(uuid, {})
+            builder.intents = unsettled.get(uuid, {})
             builder.home = {row.uuid for row in rows}
             builders.append(builder)
         return builders

@@ -68,7 +68,11 @@ class Journal(Protocol):
         """Return the providers, among these, that were updated since then."""
 
     def save(
-        self, readings: Iterable[provider.Reading], *, since: int
+        self,
+        readings: Iterable[provider.Reading],
+        *,
+        since: int,
+        may_be_lost: bool = ...,
     ) -> None:
         """Keep these readings, except those older than the stored ones."""
 

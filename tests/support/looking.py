@@ -15,6 +15,7 @@ from compute_agent.plan.intents import Intent
 from compute_agent.plan.observation import Observation
 from compute_agent.state import state
 from compute_agent.tree import assertion, provider
+from report_client import errors
 from report_client.http.messages import codec
 from report_client.observe import (
     cached_reader,
@@ -35,6 +36,7 @@ class Stands:
     """A provider that stands there."""
 
     row: codec.ListedProvider
+    consumers: collections.abc.Iterable[str] = ()
     traits: collections.abc.Iterable[str] = ()
     aggregates: collections.abc.Iterable[str] = ()
 
@@ -67,7 +69,8 @@ class Cloud:
     ) -> None:
         """Let a provider stand there like this, whatever stood there.
 
-        :param fields: generation (1), name (its uuid), traits, aggregates
+        :param fields: generation (1), name (its uuid), traits, aggregates, and
+            the consumers that have a VCPU of it
         """
         root = self.there[parent].row.root_uuid if parent else uuid
         row = listed(
@@ -110,9 +113,13 @@ class Cloud:
             named = [{'name': name} for name in self.names['classes']]
             return {'resource_classes': named}
         _, _, uuid, part = path.split('/')
+        if uuid not in self.there:
+            raise errors.NotFound(f'{uuid} is not there')
         one = self.there[uuid]
         content: typing.Any = {}
-        if part != 'inventories':
+        if part == 'allocations':
+            content = {c: {'resources': {'VCPU': 1}} for c in one.consumers}
+        elif part != 'inventories':
             content = list(getattr(one, part))
         return {
             'resource_provider_generation': one.row.generation,

@@ -27,7 +27,7 @@ class ReportClient(Protocol):
         """
 
     def invalidate(self) -> None:
-        """Ask placement for sharing providers again at the next ``observe``."""
+        """List sharing providers and all trees at the next ``observe``."""
 
     def watch_sharing(self, uuids: Iterable[str]) -> None:
         """Ask for these sharing providers at every ``observe`` from now on."""

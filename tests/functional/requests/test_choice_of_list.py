@@ -14,6 +14,7 @@ THIRD = '33333333-3333-4333-8333-333333333333'
 NODES = {NODE: NAME, SECOND: 'node-2'}
 ALL = 'GET /resource_providers'
 TREES = {f'{ALL}?in_tree={which}' for which in (NAME, SECOND)}
+CHECKS = {f'GET {which}/allocations' for which in (NAME, SECOND)}
 
 
 def describe(tree, node):
@@ -45,8 +46,16 @@ def lists_of(placement, agent):
 
 def test_the_first_list_is_the_whole_one_then_each_tree_s(placement, agent):
     assert sent(placement)[0] == ALL
+    assert lists_of(placement, agent) == TREES
+
+
+def test_trees_of_one_provider_are_checked_between_two_lists(
+    placement, agent, clock
+):
     for _ in range(2):
         assert lists_of(placement, agent) == TREES
+        assert lists_of(placement, agent) == CHECKS
+        clock.now += 300
 
 
 def test_in_a_small_cloud_it_is_one_for_all(

@@ -9,6 +9,7 @@ CONSUMER = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
 SECOND = '22222222-2222-4222-8222-222222222222'
 OPERATOR_S = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb'
 LIST = f'GET /resource_providers?in_tree={NAME}'
+CHECK = f'GET {NAME}/allocations'
 SHARING = (
     'GET /resource_providers?required=MISC_SHARES_VIA_AGGREGATE'
     f'&member_of=in:{AGGREGATE}'
@@ -86,7 +87,7 @@ def test_aggregates_cost_one_more_request_now_and_then(
     for _ in range(10):
         agent.done()
         clock.now += 60
-    assert sent(placement) == [LIST, SHARING, *[LIST] * 4] * 2
+    assert sent(placement) == [LIST, SHARING, *[CHECK] * 4] * 2
 
 
 def test_a_restart_costs_one_more_with_aggregates(placement, agent_factory):
@@ -126,7 +127,95 @@ def test_an_allocation_moves_the_generation_and_is_no_drift(
     assert sent(placement) == [LIST, *READS]
     placement.clear()
     agent.done()
-    assert sent(placement) == [LIST]
+    assert sent(placement) == [CHECK]
+
+
+def test_a_node_of_one_provider_is_listed_now_and_then(
+    placement, agent_factory
+):
+    clock = Clock()
+    agent = agent_factory(simple, clock=clock)
+    agent.done()
+    placement.clear()
+    for _ in range(10):
+        agent.done()
+        clock.now += 60
+    assert sent(placement) == [LIST, *[CHECK] * 4] * 2
+
+
+def test_a_new_allocation_costs_nothing_more(
+    placement, agent_factory, operator
+):
+    agent = checked(agent_factory)
+    operator.allocate(CONSUMER, 'VCPU')
+    placement.clear()
+    agent.done()
+    agent.done()
+    assert sent(placement) == [CHECK, CHECK]
+
+
+def test_two_new_allocations_have_the_provider_read(
+    placement, agent_factory, operator
+):
+    agent = checked(agent_factory)
+    for consumer in (CONSUMER, SECOND):
+        operator.allocate(consumer, 'VCPU')
+    placement.clear()
+    agent.done()
+    assert sent(placement) == [CHECK, *READS]
+
+
+@pytest.mark.catches('any new generation counts as an allocation')
+def test_a_change_and_the_end_of_an_allocation_are_no_allocation(
+    placement, agent_factory, operator
+):
+    agent = checked(agent_factory)
+    operator.allocate(CONSUMER, 'VCPU')
+    agent.done()
+    operator.remove_traits('HW_CPU_X86_AVX')
+    placement.delete(f'/allocations/{CONSUMER}')
+    agent.done()
+    assert 'HW_CPU_X86_AVX' in operator.traits()
+
+
+@pytest.mark.catches('an allocation proves that nothing else changed')
+def test_a_change_and_a_new_allocation_are_no_allocation(
+    agent_factory, operator
+):
+    agent = checked(agent_factory)
+    operator.remove_traits('HW_CPU_X86_AVX')
+    operator.allocate(CONSUMER, 'VCPU')
+    agent.done()
+    assert 'HW_CPU_X86_AVX' in operator.traits()
+
+
+@pytest.mark.catches('a tree of one provider is never listed again')
+def test_a_child_of_another_writer_is_seen_after_five_minutes(
+    agent_factory, operator
+):
+    clock = Clock()
+    agent = checked(agent_factory, clock=clock)
+    operator.create(SECOND, 'nic', NODE)
+    clock.now += 300
+    assert agent.client.observe([NODE])[NODE].home == {NODE, SECOND}
+
+
+@pytest.mark.catches('a plan that is sent leaves the tree unlisted')
+def test_the_first_child_of_this_agent_is_seen_at_once(agent_factory):
+    agent = checked(agent_factory)
+    seen = agent.client.observe([NODE])[NODE]
+    tree = seen.tree()
+    tree.new_child('nic', NODE, SECOND)
+    agent.applied(agent.plan_for(tree, seen))
+    assert agent.client.observe([NODE])[NODE].home == {NODE, SECOND}
+
+
+def checked(agent_factory, **settings):
+    """Return an agent whose last cycle asked for allocations only."""
+    agent = agent_factory(simple, **settings)
+    for _ in range(3):
+        agent.done()
+    return agent
 
 
 def test_two_nodes_are_one_list(placement, agent_factory):
@@ -280,7 +369,7 @@ def test_sharing_providers_are_seen_by_the_driver(
     placement.clear()
     agent.done()
     assert seen == [False, True, True]
-    assert sent(placement) == [LIST]
+    assert sent(placement) == [CHECK]
 
 
 @pytest.mark.catches("the agent's own sharing providers are read late")
@@ -302,7 +391,7 @@ def test_what_this_agent_shares_is_looked_at_in_each_cycle(
     agent.done()
     placement.clear()
     agent.done()
-    assert sent(placement) == [LIST, SHARING]
+    assert sent(placement) == [CHECK, SHARING]
 
 
 def _set_aggregates_before_1_19(placement, *aggregates):

@@ -16,7 +16,12 @@ from compute_agent.tree import hierarchy, provider_tree
 from compute_agent.tree.assertion import Kind
 from report_client import client
 from report_client.http import placement
-from report_client.observe import cached_reader, observation
+from report_client.observe import (
+    cached_reader,
+    lone_roots,
+    observation,
+    observer,
+)
 
 
 @plant(
@@ -115,6 +120,40 @@ together(
     Plant(diff.admit, _admit_all_anew),
     Plant(ops.is_known, lambda _operation, _known: False),
 )
+
+# --- a tree of one provider ---------------------------------------------------
+
+
+@plant(
+    lone_roots.LoneRoots.listed, 'a tree of one provider is never listed again'
+)
+def _(listed, self, uuid, rows):
+    listed(self, uuid, rows)
+    self._interval = 10**10
+
+
+@plant(lone_roots._is_allocation, 'any new generation counts as an allocation')
+def _(_is_allocation, before, now):
+    return now.generation > before.generation
+
+
+@plant(
+    lone_roots._is_allocation, 'an allocation proves that nothing else changed'
+)
+def _(_is_allocation, before, now):
+    return any(
+        consumers - before.consumers.get(rc, frozenset())
+        for rc, consumers in now.consumers.items()
+    )
+
+
+@plant(
+    observer.Observer.expect_changes,
+    'a plan that is sent leaves the tree unlisted',
+)
+def _(_expect_changes, _self, _node_uuid):
+    return None
+
 
 # --- what is fresh ------------------------------------------------------------
 

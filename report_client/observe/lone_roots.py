@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check trees of one provider by their allocations, which costs placement least.
+
+The answer to ``GET /resource_providers/{uuid}/allocations`` has the provider's
+generation, which every change of traits, aggregates and inventories raises. It
+shows no change of the provider's name or parent, and no child that another
+writer adds. So the tree is listed again from time to time, and after each plan
+that this agent sends. If the only change is an allocation, the answer proves
+it, and the provider need not be read again. This module writes nothing to
+placement; ``list_strategy.py`` calls it.
+"""
+
+import dataclasses
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from compute_agent.tree import provider
+
+from .. import errors
+from ..http.messages import codec
+from . import reader, store
+
+LIST_AGAIN = 300.0  # seconds until a tree of one provider is listed again
+
+# Resource class → the consumers that have some of it.
+_Consumers = Mapping[str, frozenset[str]]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Checked:
+    """What is known of a tree that had one provider when it was listed.
+
+    :ivar generation: that of the provider when its consumers were read; -1 if
+        they were not
+    """
+
+    listed_at: float
+    generation: int = -1
+    consumers: _Consumers = dataclasses.field(default_factory=dict)
+
+
+class LoneRoots:
+    """Knows the trees that had one provider; threads may share it.
+
+    :param clock: seconds since the epoch
+    :param interval: seconds for which a list is enough; 0 to list each time
+    """
+
+    def __init__(
+        self,
+        read: reader.Reader,
+        state: store.State,
+        *,
+        clock: Callable[[], float],
+        interval: float,
+    ) -> None:
+        self._reader = read
+        self._store = state
+        self._clock = clock
+        self._interval = min(interval, LIST_AGAIN)
+        self._checked: dict[str, _Checked] = {}
+        self._is_refused = False
+
+    def row(self, uuid: str) -> codec.ListedProvider | None:
+        """Return the row that a list of this tree would have now.
+
+        None if only a list can tell. If the provider has a new allocation and
+        no other change, the stored reading gets the new generation.
+
+        ``GET /resource_providers/{uuid}/allocations``: 200, 404.
+        """
+        checked, reading = self._listed(uuid), self._reading(uuid)
+        if checked is None or reading is None:
+            return None
+        since = self._store.journal.moment()
+        try:
+            generation, consumers = self._reader.allocated(uuid)
+        except errors.NotFound:
+            return None
+        except errors.NotAuthorised:  # perhaps of allocations only
+            self._is_refused = True
+            return None
+        if reading.is_above(generation):
+            return None
+        now = dataclasses.replace(
+            checked, generation=generation, consumers=consumers
+        )
+        self._checked[uuid] = now
+        row = _row(reading, generation)
+        if reading.provider.generation == checked.generation and (
+            _is_allocation(checked, now)
+        ):
+            self._store.journal.save(
+                [_at(reading, generation)], since=since, may_be_lost=True
+            )
+        return row
+
+    def listed(self, uuid: str, rows: Sequence[codec.ListedProvider]) -> None:
+        """Note the complete list of a tree."""
+        checked = self._checked.pop(uuid, _Checked(listed_at=0))
+        if [(row.uuid, row.root_uuid, row.fault) for row in rows] == [
+            (uuid, uuid, '')
+        ]:
+            self._checked[uuid] = dataclasses.replace(
+                checked, listed_at=self._clock()
+            )
+
+    def forget(self, uuid: str) -> None:
+        """Have a tree listed the next time."""
+        self._checked.pop(uuid, None)
+
+    def forget_all(self) -> None:
+        """Have every tree listed the next time."""
+        self._checked.clear()
+
+    def keep_only(self, uuids: Collection[str]) -> None:
+        """Forget all other trees."""
+        for uuid in self._checked.keys() - set(uuids):
+            del self._checked[uuid]
+
+    def _listed(self, uuid: str) -> _Checked | None:
+        """Return what is known of a tree; None if it must be listed."""
+        checked = self._checked.get(uuid)
+        if checked is None or self._is_refused:
+            return None
+        age = self._clock() - checked.listed_at
+        return checked if 0 <= age < self._interval else None
+
+    def _reading(self, uuid: str) -> provider.Reading | None:
+        """Return the stored reading; None if it is in doubt."""
+        reading = self._store.snapshot.readings([uuid]).get(uuid)
+        return None if reading is None or reading.suspect else reading
+
+
+def _is_allocation(before: _Checked, now: _Checked) -> bool:
+    """Return True if nothing but an allocation changed a provider in between.
+
+    A new consumer proves a write of allocations, and each one raises the
+    generation. If it rose by one, that write was the only change. (The end of
+    an allocation does not raise it, so fewer consumers prove nothing.)
+    """
+    return now.generation == before.generation + 1 and any(
+        consumers - before.consumers.get(rc, frozenset())
+        for rc, consumers in now.consumers.items()
+    )
+
+
+def _row(reading: provider.Reading, generation: int) -> codec.ListedProvider:
+    """Return the row of a provider as it was read, at this generation."""
+    return codec.ListedProvider(
+        uuid=reading.provider.uuid,
+        name=reading.provider.name,
+        generation=generation,
+        parent_uuid=reading.provider.parent_uuid,
+        root_uuid=reading.root_uuid,
+    )
+
+
+def _at(reading: provider.Reading, generation: int) -> provider.Reading:
+    """Return a reading whose contents are the same at this generation."""
+    return dataclasses.replace(
+        reading,
+        provider=dataclasses.replace(reading.provider, generation=generation),
+    )
