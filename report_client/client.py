@@ -128,6 +128,10 @@ class ReportClient:
         """List sharing providers and all trees at the next ``observe``."""
         self._observer.invalidate()
 
+    def list_again(self, node_uuid: str) -> None:
+        """List a node's tree at the next ``observe``, not only check it."""
+        self._observer.list_again(node_uuid)
+
     def watch_sharing(self, uuids: Iterable[str]) -> None:
         """Ask for these sharing providers at every ``observe`` from now on."""
         self._observer.watch_sharing(uuids)
@@ -205,5 +209,5 @@ class ReportClient:
         operations carried out are recorded, and the next cycle continues from
         there.
         """
-        self._observer.expect_changes(plan.node_uuid)
+        self._observer.list_again(plan.node_uuid)
         return self._executor.apply(plan, without)

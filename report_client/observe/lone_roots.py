@@ -4,9 +4,9 @@
 The answer to ``GET /resource_providers/{uuid}/allocations`` has the provider's
 generation, which every change of traits, aggregates and inventories raises. It
 shows no change of the provider's name or parent, and no child that another
-writer adds. So the tree is listed again from time to time, and after each plan
-that this agent sends. If the only change is an allocation, the answer proves
-it, and the provider need not be read again. This module writes nothing to
+writer adds. So the tree is listed again from time to time, after each plan that
+this agent sends, after a cycle that failed, and if the generation changed. If
+the only change is an allocation, the answer proves it, and nothing is read. This module writes nothing to
 placement; ``list_strategy.py`` calls it.
 """
 
@@ -79,20 +79,16 @@ class LoneRoots:
         except errors.NotAuthorised:  # perhaps of allocations only
             self._is_refused = True
             return None
-        if reading.is_above(generation):
-            return None
         now = dataclasses.replace(
             checked, generation=generation, consumers=consumers
         )
+        if generation != reading.provider.generation:
+            if not _is_allocation(reading, checked, now):
+                return None
+            reading = _at(reading, generation)
+            self._store.journal.save([reading], since=since, may_be_lost=True)
         self._checked[uuid] = now
-        row = _row(reading, generation)
-        if reading.provider.generation == checked.generation and (
-            _is_allocation(checked, now)
-        ):
-            self._store.journal.save(
-                [_at(reading, generation)], since=since, may_be_lost=True
-            )
-        return row
+        return _row(reading)
 
     def listed(self, uuid: str, rows: Sequence[codec.ListedProvider]) -> None:
         """Note the complete list of a tree."""
@@ -131,25 +127,33 @@ class LoneRoots:
         return None if reading is None or reading.suspect else reading
 
 
-def _is_allocation(before: _Checked, now: _Checked) -> bool:
-    """Return True if nothing but an allocation changed a provider in between.
+def _is_allocation(
+    reading: provider.Reading, before: _Checked, now: _Checked
+) -> bool:
+    """Return True if nothing but an allocation changed a provider since.
 
     A new consumer proves a write of allocations, and each one raises the
     generation. If it rose by one, that write was the only change. (The end of
     an allocation does not raise it, so fewer consumers prove nothing.)
+
+    :param before: with the consumers that the provider then had
     """
-    return now.generation == before.generation + 1 and any(
-        consumers - before.consumers.get(rc, frozenset())
-        for rc, consumers in now.consumers.items()
+    return (
+        reading.provider.generation == before.generation
+        and now.generation == before.generation + 1
+        and any(
+            consumers - before.consumers.get(rc, frozenset())
+            for rc, consumers in now.consumers.items()
+        )
     )
 
 
-def _row(reading: provider.Reading, generation: int) -> codec.ListedProvider:
-    """Return the row of a provider as it was read, at this generation."""
+def _row(reading: provider.Reading) -> codec.ListedProvider:
+    """Return the row of a provider as it was read."""
     return codec.ListedProvider(
         uuid=reading.provider.uuid,
         name=reading.provider.name,
-        generation=generation,
+        generation=reading.provider.generation or 0,
         parent_uuid=reading.provider.parent_uuid,
         root_uuid=reading.root_uuid,
     )

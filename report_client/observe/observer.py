@@ -206,8 +206,8 @@ class Observer:
         """
         self._sharing.watch(uuids)
 
-    def expect_changes(self, node_uuid: str) -> None:
-        """List a node's tree the next time, because a plan is sent."""
+    def list_again(self, node_uuid: str) -> None:
+        """List a node's tree the next time: much may have changed."""
         self._lists.lone.forget(node_uuid)
 
     def invalidate(self) -> None:

@@ -521,6 +521,7 @@ class NodeCycle:
         """End the cycle early; remember the operations refused until then."""
         reason = '; '.join([reason, *self._refusals.lines])
         self.awaits_judgement = False
+        self._context.client.list_again(self.node.uuid)
         self.result = dataclasses.replace(
             node_result.ended(self.node, status, reason),
             outage=outage is not None,

@@ -29,6 +29,9 @@ class ReportClient(Protocol):
     def invalidate(self) -> None:
         """List sharing providers and all trees at the next ``observe``."""
 
+    def list_again(self, node_uuid: str) -> None:
+        """List a node's tree at the next ``observe``."""
+
     def watch_sharing(self, uuids: Iterable[str]) -> None:
         """Ask for these sharing providers at every ``observe`` from now on."""
 

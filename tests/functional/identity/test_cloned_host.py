@@ -2,7 +2,7 @@
 """Two hosts made from one image have one uuid, and that is said."""
 
 import pytest
-from agents import Driver
+from agents import Clock, Driver
 from keystoneauth1 import adapter, session, token_endpoint
 
 from compute_agent.cmd.wiring.agent_settings import Settings
@@ -39,7 +39,7 @@ def start(placement, tmp_path):
     """Start the agent of a host in a directory with the same compute_id."""
     states = []
 
-    def start(name, directory):
+    def start(name, directory, clock=None):
         folder = tmp_path / directory
         if not folder.exists():
             folder.mkdir(mode=0o755)
@@ -57,6 +57,7 @@ def start(placement, tmp_path):
             drivers=drivers.Drivers.only(Host(name)),
             service=service,
             state=states[-1],
+            clock=clock or Clock(),
         )
 
     yield start
@@ -84,10 +85,11 @@ def rename(placement, name):
 def test_a_clone_is_not_advised_to_rename_the_provider(
     placement, start, tmp_path
 ):
-    one = start('one', 'one')
+    clock = Clock()
+    one = start('one', 'one', clock)
     done(one)
     done(one)
-    two = start('two', 'two')
+    two = start('two', 'two', clock)
     for _ in range(2):
         why = refused(two)
         assert 'two hosts have the same compute_id' in why
@@ -96,12 +98,14 @@ def test_a_clone_is_not_advised_to_rename_the_provider(
     rename(placement, 'two')  # the operator did it all the same
     done(two)
     done(two)
+    clock.now += 300  # a name alone changes no generation
     why = refused(one)
     assert 'two hosts have the same compute_id' in why
     assert f'delete {tmp_path}/one/compute_id on one of them' in why
     assert 'provider rename' not in why
     rename(placement, 'one')
     done(one)
+    clock.now += 300
     assert 'two hosts have the same compute_id' in refused(two)
 
 

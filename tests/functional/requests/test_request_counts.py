@@ -162,7 +162,7 @@ def test_two_new_allocations_have_the_provider_read(
         operator.allocate(consumer, 'VCPU')
     placement.clear()
     agent.done()
-    assert sent(placement) == [CHECK, *READS]
+    assert sent(placement) == [CHECK, LIST, *READS]
 
 
 @pytest.mark.catches('any new generation counts as an allocation')

@@ -133,14 +133,14 @@ def _(listed, self, uuid, rows):
 
 
 @plant(lone_roots._is_allocation, 'any new generation counts as an allocation')
-def _(_is_allocation, before, now):
-    return now.generation > before.generation
+def _(_is_allocation, _reading, _before, _now):
+    return True
 
 
 @plant(
     lone_roots._is_allocation, 'an allocation proves that nothing else changed'
 )
-def _(_is_allocation, before, now):
+def _(_is_allocation, _reading, before, now):
     return any(
         consumers - before.consumers.get(rc, frozenset())
         for rc, consumers in now.consumers.items()
@@ -148,10 +148,10 @@ def _(_is_allocation, before, now):
 
 
 @plant(
-    observer.Observer.expect_changes,
+    observer.Observer.list_again,
     'a plan that is sent leaves the tree unlisted',
 )
-def _(_expect_changes, _self, _node_uuid):
+def _(_list_again, _self, _node_uuid):
     return None
 
 

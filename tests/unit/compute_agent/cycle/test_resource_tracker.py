@@ -130,6 +130,9 @@ class Client:
     def forget_except(self, node_uuids):
         pass
 
+    def list_again(self, node_uuid):
+        pass
+
     def watch_sharing(self, uuids):
         assert not list(uuids)
 

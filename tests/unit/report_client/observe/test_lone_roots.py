@@ -92,7 +92,7 @@ def test_an_open_intent_has_the_tree_listed(checked):
 
 
 def test_a_plan_that_is_sent_has_the_tree_listed(checked):
-    checked.observer.expect_changes(NODE)
+    checked.observer.list_again(NODE)
     assert checked.asking(NODE)[1] == [LIST]
 
 
@@ -144,21 +144,21 @@ def test_one_new_consumer_and_one_generation_more_are_an_allocation(checked):
         (6, []),  # the same; the end of an allocation raises nothing
     ],
 )
-def test_any_other_change_has_the_provider_read(
+def test_any_other_change_has_the_tree_listed_and_read(
     checked, generation, consumers
 ):
     checked.cloud.put(
         NODE, generation=generation, consumers=consumers, traits=['A']
     )
     found, asked = checked.asking(NODE)
-    assert asked == [CHECK, *reads(NODE)]
+    assert asked == [CHECK, LIST, *reads(NODE)]
     assert found[NODE].providers[NODE].traits == {'A'}
     assert found[NODE].providers[NODE].generation == generation
 
 
 def test_without_earlier_consumers_nothing_is_an_allocation(station):
     station.cloud.put(NODE, generation=6, consumers=['one', 'two'])
-    assert station.asking(NODE)[1] == [CHECK, *reads(NODE)]
+    assert station.asking(NODE)[1] == [CHECK, LIST, *reads(NODE)]
 
 
 def test_consumers_of_an_older_generation_prove_nothing(checked):
@@ -167,7 +167,7 @@ def test_consumers_of_an_older_generation_prove_nothing(checked):
     checked.now += INTERVAL
     checked.look(NODE)
     checked.cloud.put(NODE, generation=7, consumers=['one', 'two'])
-    assert checked.asking(NODE)[1] == [CHECK, *reads(NODE)]
+    assert checked.asking(NODE)[1] == [CHECK, LIST, *reads(NODE)]
 
 
 def test_a_lower_generation_has_the_tree_listed(checked):
