@@ -9,6 +9,7 @@ judges by its own clock how long a row stood still (``roles.py``).
 """
 
 import dataclasses
+import functools
 from collections.abc import Collection
 from typing import Any
 
@@ -20,6 +21,9 @@ from .database import connection, tables
 
 _LEASE, _STANDBY = tables.LEASE.c, tables.STANDBY.c
 NEXT_BEAT = _LEASE.beat + 1
+_HELD = sa.select(_LEASE.beat, _LEASE.epoch, _LEASE.host, _LEASE.pid).where(
+    _LEASE.share == sa.bindparam('of_share')
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,24 +253,24 @@ def fence(
 
     :raises errors.Deposed: another agent has the lease
     """
-    mine = (
-        (_LEASE.share == share)
-        & (_LEASE.epoch == epoch)
-        & (_LEASE.who == holder)
+    returning = db.dialect.update_returning  # one statement fewer; not MariaDB
+    raised = _raising(
+        tuple((name, what is NEXT_BEAT) for name, what in changed.items()),
+        returning=returning,
     )
-    # MySQL assigns from left to right: the old beat is needed until the end.
-    values = [*changed.items(), ('beat', NEXT_BEAT)]
-    raised = sa.update(tables.LEASE).where(mine).ordered_values(*values)
-    if db.dialect.update_returning:  # one statement fewer; not MariaDB
-        beat = db.execute(raised.returning(_LEASE.beat)).scalar()
+    given = {
+        f'new_{name}': what
+        for name, what in changed.items()
+        if what is not NEXT_BEAT
+    }
+    mine = {'of_share': share, 'of_epoch': epoch, 'of_who': holder}
+    done = db.execute(raised, {**given, **mine})
+    if returning:
+        beat = done.scalar()
         if beat is not None:
             return int(beat)
-        is_mine = False
-    else:
-        is_mine = bool(db.execute(raised).rowcount)
-    row = sa.select(_LEASE.beat, _LEASE.epoch, _LEASE.host, _LEASE.pid)
-    found = db.execute(row.where(_LEASE.share == share)).first()
-    if is_mine and found is not None:
+    found = db.execute(_HELD, {'of_share': share}).first()
+    if not returning and done.rowcount and found is not None:
         return int(found.beat)
     took = (
         f'{found.host} (process {found.pid}) took the lease with epoch '
@@ -278,6 +282,32 @@ def fence(
         f'this agent does not hold the share {share} any more: its epoch was '
         f'{epoch}, and {took}'
     )
+
+
+@functools.cache  # to build a statement takes longer than to send it
+def _raising(
+    changed: tuple[tuple[str, bool], ...], *, returning: bool
+) -> sa.Update:
+    """Return the statement that raises the beat of a lease.
+
+    :param changed: the other columns that it sets; True for the new beat
+    """
+    mine = (
+        (_LEASE.share == sa.bindparam('of_share'))
+        & (_LEASE.epoch == sa.bindparam('of_epoch'))
+        & (_LEASE.who == sa.bindparam('of_who'))
+    )
+    # MySQL assigns from left to right: the old beat is needed until the end.
+    values = [
+        (name, NEXT_BEAT if is_beat else sa.bindparam(f'new_{name}'))
+        for name, is_beat in changed
+    ]
+    raised = (
+        sa.update(tables.LEASE)
+        .where(mine)
+        .ordered_values(*values, ('beat', NEXT_BEAT))
+    )
+    return raised.returning(_LEASE.beat) if returning else raised
 
 
 def _take(

@@ -26,9 +26,10 @@ from .database import connection, tables
 
 _LEASE, _RECORD = tables.LEASE.c, tables.NODE_RECORD.c
 _REQUEST, _HISTORY = tables.REQUEST.c, tables.HISTORY.c
-_MANY = 500  # rows of one statement
+_MANY = 500  # documents of one statement, entries of one row
 _NO_SHARE = ''  # a record that was given, until an agent takes it
 _PUT = tables.replacing(tables.NODE_RECORD)
+_TELL = sa.insert(tables.HISTORY)
 #: The seconds that each commit of a holder took.
 COMMITS: Watchers[float] = Watchers()
 _HOUR, _DAY = 3600.0, 86400.0
@@ -142,7 +143,8 @@ class SharedRecord:
                 sequence=lease.NEXT_BEAT,
             )
             _put(db, self._share, epoch, sequence, documents)
-            self._move(db, epoch, sequence, moved or {})
+            if moved:
+                self._move(db, epoch, sequence, moved)
             self._tell(db, sequence, history)
             return sequence
 
@@ -257,18 +259,18 @@ class SharedRecord:
         The entries themselves tell the time. An entry of a clock that is far
         ahead drops nothing: the age of others counts from the newest one before.
         """
-        for some in _parts([*enumerate(history)]):
-            rows = [
-                {
-                    'share': self._share,
-                    'sequence': sequence,
-                    'position': position,
-                    'at': float(entry[0]),
-                    'entry': json.dumps(list(entry)),
-                }
-                for position, entry in some
-            ]
-            db.execute(sa.insert(tables.HISTORY), rows)
+        rows = [
+            {
+                'share': self._share,
+                'sequence': sequence,
+                'position': position,
+                'at': max(float(entry[0]) for entry in some),
+                'entries': json.dumps([list(entry) for entry in some]),
+            }
+            for position, some in enumerate(_parts(history))
+        ]
+        for row in rows:
+            db.execute(_TELL, row)
         newest = max((float(entry[0]) for entry in history), default=0.0)
         if history and abs(newest - self._cleaned) >= _HOUR:
             now = min(newest, self._told_before(db, sequence, newest))
@@ -330,7 +332,7 @@ class SharedRecord:
         :raises errors.Unavailable: the database is away
         """
         query = (
-            sa.select(_HISTORY.entry)
+            sa.select(_HISTORY.entries)
             .where(
                 (_HISTORY.share == self._share) & (_HISTORY.sequence > since)
             )
@@ -339,7 +341,7 @@ class SharedRecord:
         found = connection.run_again(
             self._engine, lambda db: db.execute(query).scalars().all()
         )
-        return [json.loads(entry) for entry in found]
+        return [entry for some in found for entry in json.loads(some)]
 
     # --- the records of other shares ------------------------------------------
 

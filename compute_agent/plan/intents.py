@@ -11,7 +11,9 @@ import collections
 import dataclasses
 from collections.abc import Sequence
 
+from ..fleet import mark
 from ..tree import assertion, provider
+from ..tree.assertion import Kind
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +91,9 @@ def _reconcile_chain(
 
     A creation is known by its uuid in the node's own tree. Elsewhere another
     agent may create the same provider under the same uuid. The executor
-    records such a creation as soon as it is answered, so one that is still an
-    intent counts only while the provider is as a creation leaves it.
+    records such a creation before anything else is written to the provider, so
+    one that is still an intent counts only while the provider is as a creation
+    leaves it, or if it has the mark that this agent meant to add.
 
     The writes were sent in this order, and each raises the generation by one.
     If the generation is that of an intent, all writes up to this intent are
@@ -101,7 +104,8 @@ def _reconcile_chain(
     if seen is None:
         return Outcome(dropped=tuple(intents))
     is_created = any(i.kind is None for i in intents)
-    if is_created and not in_own_tree and not _is_untouched(seen):
+    is_shown = in_own_tree or _is_untouched(seen) or _is_marked(seen, intents)
+    if is_created and not is_shown:
         return Outcome(
             dropped=tuple(intents), notes=(_unclear_creation(seen),)
         )
@@ -131,6 +135,15 @@ def _is_untouched(seen: provider.Provider) -> bool:
     """Return True if nobody wrote to the provider since its creation."""
     contents = seen.traits | seen.aggregates | set(seen.inventories)
     return seen.generation == 0 and not contents
+
+
+def _is_marked(seen: provider.Provider, intents: Sequence[Intent]) -> bool:
+    """Return True if the provider has the mark that one of these writes adds.
+
+    No other agent writes it, and this one does only to what it created.
+    """
+    added = {n for i in intents if i.kind is Kind.TRAIT for n in i.added}
+    return bool(mark.marks(added & seen.traits))
 
 
 def _shown(seen: provider.Provider, sent: Sequence[Intent]) -> list[Intent]:

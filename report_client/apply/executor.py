@@ -116,6 +116,7 @@ class Executor:
         """
         if progress.skips(step):
             return
+        self._claim(progress, step)
         try:
             for expected, kind in progress.unverified(step):
                 self._verifier.verify(expected, kind)
@@ -145,7 +146,6 @@ class Executor:
             raise
         else:
             progress.finish(step, answer)
-            self._claim(progress, step)
             LOG.info('%s', render.line(step.operation))
 
     def _stop(
@@ -166,14 +166,13 @@ class Executor:
         self._journal.begin(progress.node_uuid, progress.intend(), {})
 
     def _claim(self, progress: Progress, step: Step) -> None:
-        """Record at once a creation that its uuid does not show to be ours.
+        """Record the creations that nothing would show after this step.
 
         Another agent may create the same provider. Without this record, this
         agent could not tell after a crash which of them did.
         """
-        if progress.needs_proof(step):
-            self._journal.record_outcome(step.intents)
-            step.intents = ()
+        for made in progress.unproved(step):
+            self._journal.record_outcome(progress.record(made))
 
     def _answer(self, progress: Progress, operation: ops.Operation) -> object:
         """Return placement's answer to an operation."""
@@ -227,8 +226,8 @@ class Executor:
     def _confirm(self, progress: Progress) -> None:
         """Record the outcome; a write of unknown outcome stays an intent.
 
-        If the record of it is lost, its intents are settled by a reading. What
-        a reading would not show was recorded before (``_claim``).
+        If the record of it is lost, its intents are settled by a reading, unless
+        it has a creation that a reading would not show.
         """
         self._journal.record_outcome(
             progress.confirmed(),
@@ -236,7 +235,7 @@ class Executor:
             readings=progress.readings(self._clock()),
             gone=progress.gone(),
             entries=progress.history_entries(),
-            may_be_lost=True,
+            may_be_lost=not progress.unproved(),
         )
 
 

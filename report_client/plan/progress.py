@@ -14,6 +14,7 @@ import dataclasses
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 
 from compute_agent import errors
+from compute_agent.fleet import mark
 from compute_agent.plan.history_entry import Entry, Result
 from compute_agent.plan.intents import Intent
 from compute_agent.plan.operations import operations as ops
@@ -84,6 +85,7 @@ class Progress:
         self._conflicts: list[Conflict] = []
         self._steps_on: dict[str, list[Step]] = {}
         self._dependent: dict[write.Dependency, list[Step]] = {}
+        self._unproved: dict[str, Step] = {}
         skipped = frozenset(without)
         for step in self.steps:
             self._index(step)
@@ -123,6 +125,10 @@ class Progress:
     def finish(self, step: Step, answer: object) -> None:
         """Note that placement carried a step out, and advance the ledger."""
         operation = step.operation
+        if self.needs_proof(step):
+            self._unproved[operation.subject] = step
+        elif self._unproved and _marks(operation):
+            self._unproved.pop(operation.subject, None)
         generation = codec_writes.generation_after(operation, answer)
         if generation is not None:
             self.ledger[operation.subject] = generation
@@ -237,6 +243,36 @@ class Progress:
             return False
         parent_uuid = operation.parent_uuid
         return parent_uuid is None or not self._is_home(parent_uuid)
+
+    def unproved(self, before: Step | None = None) -> list[Step]:
+        """Return the creations to record before a step is sent.
+
+        A new provider shows nobody's work until somebody writes to it; from
+        then on the mark on it shows that of this agent. So a creation need not
+        be recorded if the next write to the provider is the one with the mark.
+
+        :param before: None for the end of the plan
+        """
+        return [
+            made
+            for uuid, made in self._unproved.items()
+            if before is None or not self._marks_first(uuid, before)
+        ]
+
+    def _marks_first(self, uuid: str, step: Step) -> bool:
+        """Return True if a provider gets its mark now, or after this step."""
+        if uuid in step.operation.providers:
+            return _marks(step.operation)
+        return any(
+            _marks(one.operation) and not (one.done or one.failed)
+            for one in self._steps_on[uuid]
+        )
+
+    def record(self, made: Step) -> Intents:
+        """Note that a creation is recorded; return its intents."""
+        del self._unproved[made.operation.subject]
+        intents, made.intents = made.intents, ()
+        return intents
 
     def _is_home(self, uuid: str) -> bool:
         """Return True if the provider is in the node's own tree."""
@@ -458,6 +494,13 @@ class _Expected:
             names=names,
             added=advance.added,
         )
+
+
+def _marks(operation: ops.Operation) -> bool:
+    """Return True if an operation puts the mark of this agent on a provider."""
+    return isinstance(operation, ops.SetTraits) and bool(
+        mark.marks(operation.names - operation.before)
+    )
 
 
 def _marked(

@@ -94,8 +94,8 @@ class FleetDatabase:
     def history(self, share: str) -> list[tuple[typing.Any, ...]]:
         """Return the entries of a share's history."""
         row = tables.HISTORY.c
-        found = self._rows(sa.select(row.entry).where(row.share == share))
-        return [tuple(json.loads(entry)) for (entry,) in found]
+        found = self._rows(sa.select(row.entries).where(row.share == share))
+        return [tuple(one) for (some,) in found for one in json.loads(some)]
 
     def _rows(self, query: typing.Any) -> list[typing.Any]:
         with self.engine.connect() as db:

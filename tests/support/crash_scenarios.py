@@ -148,6 +148,7 @@ class Scenario:
     :ivar before: what is reported already; None for nothing
     :ivar nodes: who is listed when the cycle begins that is cut
     :ivar others: what somebody else does before that cycle
+    :ivar marked: True if the agent puts its mark on the roots
     :ivar files: the operator's file before and in that cycle; None for none
     :ivar least: how many requests the cycle that is cut has at least
     """
@@ -158,6 +159,7 @@ class Scenario:
     nodes: tuple[str, ...] = (NODE,)
     authority: tuple[str, ...] = ()
     others: collections.abc.Callable[[typing.Any], object] = lambda _: None
+    marked: bool = False
     files: tuple[str | None, str | None] = (None, None)
 
 
@@ -247,6 +249,19 @@ SCENARIOS = {
             ),
         ),
         least=7,
+    ),
+    'a marked node comes': Scenario(
+        before=just(root()),
+        after=two(
+            (root(),),
+            (
+                root(SECOND, traits=('CUSTOM_A',), aggregates=(AGGREGATE,)),
+                numa(NUMA1, parent=SECOND),
+            ),
+        ),
+        nodes=(NODE, SECOND),
+        marked=True,
+        least=8,
     ),
     'a child goes, with what is below': Scenario(
         before=just(*NESTED), after=just(NESTED[0]), least=3

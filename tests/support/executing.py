@@ -35,6 +35,7 @@ class Bench:
     :ivar moved: the parts that are not as expected when they are read again
     :ivar told: the entries of the history
     :ivar open: the intents that are recorded
+    :ivar late: for each outcome, if it may be lost
     :ivar done: what happened, each a word and what belongs to it
     """
 
@@ -49,6 +50,7 @@ class Bench:
     )
     told: list[history_entry.Entry] = dataclasses.field(default_factory=list)
     open: list[intents.Intent] = dataclasses.field(default_factory=list)
+    late: list[bool] = dataclasses.field(default_factory=list)
     executor: Executor = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
@@ -63,7 +65,7 @@ class Bench:
         return [
             ' '.join(
                 str(part)
-                for part in (request.method, _end(request), _said(request))
+                for part in (request.method, end(request), _said(request))
                 if part is not None
             )
             for (request,) in self.of('send')
@@ -74,11 +76,11 @@ class Bench:
     def send(self, request: codec.Request) -> object:
         """Answer as placement would, or by the script."""
         self.done.append(('send', request))
-        fault = self.faults.get(_end(request))
+        fault = self.faults.get(end(request))
         if fault is not None:
             raise fault
-        if _end(request) in self.answers:
-            return self.answers[_end(request)]
+        if end(request) in self.answers:
+            return self.answers[end(request)]
         if request.method == 'POST':
             return {'generation': 0}
         said = _said(request)
@@ -124,7 +126,7 @@ class Bench:
         may_be_lost: bool = False,
     ) -> None:
         """Note what became of it."""
-        del may_be_lost
+        self.late.append(may_be_lost)
         self.told += entries
         self.done.append(
             ('settle', list(done), list(dropped), list(readings), set(gone))
@@ -199,7 +201,8 @@ def planned(
     )
 
 
-def _end(request: codec.Request) -> str:
+def end(request: codec.Request) -> str:
+    """Return the last part of a request's path."""
     return '/'.join(request.path.split('/')[2:]) or request.path[1:]
 
 

@@ -256,18 +256,19 @@ def _patient(seconds: float) -> Callable[..., Any]:
             due = time.monotonic() + seconds
             try:
                 wanted = next(gen)
-                while True:
-                    wanted = gen.send(self._ready(wanted, due))
+                with selectors.PollSelector() as selector:
+                    selector.register(self.fileno(), wanted)
+                    while True:
+                        selector.modify(self.fileno(), wanted)
+                        wanted = gen.send(self._ready(selector, due))
             except StopIteration as exc:
                 return exc.value
 
-        def _ready(self, wanted: int, due: float) -> int:
+        def _ready(self, selector: selectors.BaseSelector, due: float) -> int:
             """Return for what the socket is ready; psycopg's bits."""
-            with selectors.DefaultSelector() as selector:
-                selector.register(self.fileno(), wanted)
-                left = due - time.monotonic()
-                for _key, ready in selector.select(max(0.0, left)):
-                    return ready
+            left = due - time.monotonic()
+            for _key, ready in selector.select(max(0.0, left)):
+                return ready
             self.close()
             raise psycopg.OperationalError(f'no answer in {seconds:g} s')
 

@@ -113,9 +113,10 @@ HISTORY = sa.Table(
     _share(),
     sa.Column('sequence', _NUMBER, primary_key=True, autoincrement=False),
     sa.Column('position', sa.Integer, primary_key=True, autoincrement=False),
+    # The time of the newest entry.
     sa.Column('at', sa.Double, nullable=False),
-    # The row as JSON, in the order of ``state/documents.py``.
-    sa.Column('entry', _TEXT, nullable=False),
+    # A list as JSON; each entry is in the order of ``state/documents.py``.
+    sa.Column('entries', _TEXT, nullable=False),
     sa.Index('history_at', 'share', 'at'),
     **_OPTIONS,
 )

@@ -114,6 +114,8 @@ class Theatre:
         driver = scenarios.Host(
             describe, nodes=nodes, authority=self.scenario.authority
         )
+        if self.scenario.marked:
+            driver.node_filter = {}
         self._driver = driver
         return self._start(record)
 
@@ -376,6 +378,36 @@ def test_a_pool_of_our_own_is_still_ours_after_the_crash(
     after.driver.describe = _without_pool
     after.done()
     assert 'shared' not in operator.holdings()
+
+
+@pytest.mark.catches('the mark of an agent proves no creation', case='True')
+@pytest.mark.catches(
+    'a creation that nothing shows is recorded at the end', case='False'
+)
+@pytest.mark.parametrize('is_marked', [True, False])
+def test_a_root_is_known_although_the_outcome_was_lost(
+    agent_factory, operator, is_marked
+):
+    """Only the intents, and what they do not show, wait for the disk."""
+    driver = scenarios.Host(ALONE, nodes={scenarios.NODE: 'node-1'})
+    driver.node_filter = {} if is_marked else None
+    agent = agent_factory(driver, takes_over=False)
+    record = agent.state.journal.record_outcome
+
+    def durable(*given, may_be_lost=False, **more):
+        if not may_be_lost:
+            record(*given, **more)
+
+    agent.state.journal.record_outcome = durable
+    agent.done()
+    left = state_copy.opened(state_copy.copied(agent.state))
+    after = agent_factory(driver, state=left, takes_over=False)
+    (result,) = after.done()
+    assert not result.notes
+    driver.nodes.clear()
+    after.sync()
+    after.state.close()
+    assert operator.holdings() == {}
 
 
 def test_a_pool_that_another_creates_at_the_same_moment_stays_for_them(

@@ -23,6 +23,7 @@ from compute_agent.plan import intents
 from compute_agent.state import nodes, records
 from compute_agent.state.values import node_record
 from compute_agent.tree import assertion, inventory, names
+from report_client.plan import progress
 
 
 @plant(claims.decide, "the driver's traits replace other writers' traits")
@@ -144,6 +145,33 @@ def _(reconcile_chain, given, seen, *, in_own_tree):
 def _(reconcile_chain, given, seen, *, in_own_tree):
     del in_own_tree
     return reconcile_chain(given, seen, in_own_tree=True)
+
+
+@plant(intents._is_marked, 'the mark of an agent proves no creation')
+def _(_is_marked, _seen, _intents):
+    return False
+
+
+@plant(intents._is_marked, 'any mark proves a creation', in_runs=True)
+def _(_is_marked, seen, _intents):
+    return bool(mark.marks(seen.traits))
+
+
+@plant(
+    progress.Progress.unproved,
+    'a creation that nothing shows is recorded at the end',
+)
+def _(_unproved, _self, before=None):
+    del before
+    return []
+
+
+@plant(
+    progress.Progress._marks_first,
+    'a creation whose mark was refused may be lost',
+)
+def _(_marks_first, _self, _uuid, _step):
+    return True
 
 
 @plant(inventory.Ratios.complete, 'an omitted allocation ratio means 1.0')

@@ -185,6 +185,41 @@ def test_elsewhere_a_creation_is_ours_only_while_nobody_wrote(done, times):
     assert 'compute-agent provider adopt u' in note
 
 
+MARK = 'CUSTOM_COMPUTE_AGENT_RACK1_0123456789AB'
+OTHER_MARK = 'CUSTOM_COMPUTE_AGENT_RACK1_BA9876543210'
+MARKED = (
+    CREATED[0],
+    intent(Kind.TRAIT, 1, f'A {MARK}', f'A {MARK}'),
+    *CREATED[2:],
+)
+
+
+@pytest.mark.catches('the mark of an agent proves no creation')
+@pytest.mark.parametrize('change', OTHERS.values(), ids=OTHERS.keys())
+@pytest.mark.parametrize('times', [0, 1, 7])
+@pytest.mark.parametrize('done', [2, 3, 4])
+def test_elsewhere_a_creation_is_ours_if_it_has_our_mark(done, times, change):
+    seen = committed(None, MARKED[:done])
+    if times and 'traits' not in change:
+        seen = written(seen, change, times)
+    settled = intents.reconcile(MARKED, seen)
+    assert MARKED[0] in settled.done
+    assert set(settled.done) == set(sent_and_shown(MARKED, done, seen))
+
+
+@pytest.mark.catches('any mark proves a creation')
+@pytest.mark.parametrize('traits', [f'A {OTHER_MARK}', OTHER_MARK])
+def test_the_mark_of_another_agent_is_no_proof(traits):
+    seen = dataclasses.replace(
+        committed(None, MARKED[:1]),
+        generation=1,
+        traits=frozenset(traits.split()),
+    )
+    settled = intents.reconcile(MARKED, seen)
+    assert settled.done == ()
+    assert settled.dropped == MARKED
+
+
 def test_elsewhere_a_creation_that_nobody_wrote_to_is_ours():
     seen = committed(None, CREATED[:1])
     assert intents.reconcile(CREATED, seen) == intents.Outcome(
