@@ -15,7 +15,7 @@ from .. import error_text
 from ..plan.needs import Outsiders
 from ..tree import provider
 from ..tree.assertion import Claims, Key, Kind
-from .record import Record
+from .record import NOTHING, Record
 
 _NO_NAMES = frozenset[str]()
 _STAYS = (
@@ -149,7 +149,7 @@ class Pools:
             if any(by.values())
         }
         touched = {*self._staying, *(uuid for uuid, _ in self._kept)}
-        return Record(
+        found = Record(
             created=frozenset(
                 uuid
                 for uuid in record.created & touched - claimed
@@ -157,6 +157,7 @@ class Pools:
             ),
             ours={key: names for key, names in ours.items() if names},
         )
+        return NOTHING if found == NOTHING else found
 
     def lines(self) -> list[str]:
         """Return the notes about what stays, and why."""

@@ -25,6 +25,7 @@ from .policy import Policy
 from .record import NOTHING, Record
 
 NO_OUTSIDERS: Outsiders = {}
+_NOTHING_RESTORED = frozenset[Named]()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +114,7 @@ def resolve(
         needs=work.pools.needs,
         taken=work.pools.taken(),
         given_up=work.pools.given_up(claims),
-        restored=frozenset(work.notes.restored),
+        restored=frozenset(work.notes.restored) or _NOTHING_RESTORED,
         notes=tuple(work.notes.lines),
         faults=tuple(faults),
     )

@@ -31,6 +31,13 @@ class Observation:
     fresh: frozenset[Part] = frozenset()
     notes: tuple[str, ...] = ()
 
+    @property
+    def uuids(self) -> frozenset[str]:
+        """The providers; in most cases, those of the node's own tree."""
+        if self.home == self.providers.keys():
+            return self.home
+        return frozenset(self.providers)
+
     def tree(self) -> provider_tree.ProviderTree:
         """Return a tree to edit, with sharing providers as lone roots."""
         return provider_tree.ProviderTree.from_snapshot(

@@ -10,8 +10,10 @@ transaction of ``journal.py``, ``nodes.py`` or ``handover.py``.
 """
 
 import contextlib
+import functools
 import itertools
 import sqlite3
+import sys
 from collections.abc import Iterable, Mapping
 
 from .. import errors
@@ -403,6 +405,8 @@ class RecordedClaims:
 
 _ByClaimant = dict[Claimant, frozenset[str]]
 
+_NONE = frozenset[str]()
+
 
 def _read_rows(
     db: sqlite3.Connection,
@@ -421,14 +425,22 @@ def _read_rows(
         keys = [(u, kind) for u in of_node for kind in assertion.Kind]
         own, others = _by_node(claims, keys, node_uuid)
         found[node_uuid] = Record(
-            created=of_node & created,
-            ours={key: frozenset(ours[key]) for key in keys if key in ours},
+            created=of_node if of_node <= created else of_node & created,
+            ours={
+                key: _same(frozenset(ours[key])) for key in keys if key in ours
+            },
             claims=own,
             others=others,
-            taken_over=of_node & taken_over,
+            taken_over=of_node & taken_over or _NONE,
             was={uuid: prior[uuid] for uuid in of_node & prior.keys()},
         )
     return found
+
+
+@functools.lru_cache(maxsize=4096)
+def _same(names: frozenset[str]) -> frozenset[str]:
+    """Return an equal set, the same one for many nodes."""
+    return names
 
 
 def _rows_of(
@@ -443,13 +455,15 @@ def _rows_of(
     wanted = packed(uuids)
     ours: dict[Key, set[str]] = {}
     for uuid, kind, name in _rows(db, 'ours', 'uuid, kind, name', wanted):
-        ours.setdefault((uuid, assertion.Kind(kind)), set()).add(name)
+        key = sys.intern(uuid), assertion.Kind(kind)
+        ours.setdefault(key, set()).add(sys.intern(name))
     claims: dict[Key, _ByClaimant] = {}
     for uuid, kind, source, node_uuid, names in _rows(
         db, 'held', 'uuid, kind, source, node_uuid, names', wanted
     ):
-        by_claimant = claims.setdefault((uuid, assertion.Kind(kind)), {})
-        by_claimant[source, node_uuid] = unpacked(names)
+        key = sys.intern(uuid), assertion.Kind(kind)
+        claimant = sys.intern(source), sys.intern(node_uuid)
+        claims.setdefault(key, {})[claimant] = unpacked(names)
     created = {uuid for (uuid,) in _rows(db, 'created', 'uuid', wanted)}
     taken_over = {uuid for (uuid,) in _rows(db, 'taken_over', 'uuid', wanted)}
     return ours, claims, created, taken_over
@@ -475,10 +489,21 @@ def _by_node(
     own: dict[Key, dict[str, frozenset[str]]] = {}
     others: dict[Key, _ByClaimant] = {}
     for key in keys:
+        mine = []
         for claimant, names in claims.get(key, {}).items():
             source, claimed_for = claimant
             if claimed_for == node_uuid:
-                own.setdefault(key, {})[source] = names
+                mine.append((source, names))
             else:
                 others.setdefault(key, {})[claimant] = names
+        if mine:
+            own[key] = _same_claims(tuple(mine))
     return own, others
+
+
+@functools.lru_cache(maxsize=4096)
+def _same_claims(
+    claims: tuple[tuple[str, frozenset[str]], ...],
+) -> dict[str, frozenset[str]]:
+    """Return these claims by source, the same object for many nodes."""
+    return dict(claims)

@@ -15,6 +15,7 @@ Another spelling of an endpoint is another service.
 import functools
 import json
 import sqlite3
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -371,13 +372,13 @@ def _reading(row: Sequence[object]) -> provider.Reading:
     _, uuid, root, name, parent, generation, content, read_at, suspect = row
     return provider.Reading(
         provider=provider.Provider(
-            uuid=str(uuid),
-            name=str(name),
-            parent_uuid=None if parent is None else str(parent),
+            uuid=sys.intern(str(uuid)),
+            name=sys.intern(str(name)),
+            parent_uuid=None if parent is None else sys.intern(str(parent)),
             generation=int(str(generation)),
             **_fields(str(content)),
         ),
-        root_uuid=str(root),
+        root_uuid=sys.intern(str(root)),
         read_at=float(str(read_at)),
         suspect_since=float(str(suspect)),
     )

@@ -32,6 +32,7 @@ from .node_result import NodeResult, Status
 from .setbacks import Conflicts, Refusals
 
 LOG = logging.getLogger(__name__)
+_NO_SUBJECTS = frozenset[approval.Subject]()
 
 MORE = (
     'placement changed meanwhile, and the plan would now remove more than was '
@@ -323,7 +324,7 @@ class NodeCycle:
         plan = planner.plan_departed if self.departed else planner.plan
         if self._leaves:
             plan = planner.plan_leaving
-        held = frozenset[approval.Subject]()
+        held = _NO_SUBJECTS
         if self._held is not None:
             held = self._held.subjects
         planned = plan(self.node, seen, self._context.contended, held)

@@ -9,6 +9,7 @@ cycles of several nodes call it from several threads.
 """
 
 import dataclasses
+import functools
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeAlias
@@ -34,7 +35,7 @@ from ...tree.provider_tree import ProviderTree
 from .. import node_list
 from ..describing.descriptions import Described, Descriptions, Facts
 from ..planning import decide
-from ..planning.empty_plans import Basis, EmptyPlans
+from ..planning.empty_plans import Basis, EmptyPlans, KeptFacts
 from ..planning.node_plan import NodePlan
 from ..values.report_client import ReportClient
 from .known_consumers import KnownConsumers
@@ -239,7 +240,7 @@ class NodePlanner:
         self._roots.observed()
         self._records.preload(
             {
-                uuid: frozenset(seen.providers)
+                uuid: seen.uuids
                 for uuid, seen in found.items()
                 if isinstance(seen, Observation)
             }
@@ -286,13 +287,17 @@ class NodePlanner:
             self._settings.check_others(node, seen)
         basis = Basis(
             node=node,
-            facts=facts if described.is_complete else None,
+            facts=KeptFacts(facts)
+            if facts is not None and described.is_complete
+            else None,
             edition=self._descriptions.edition,
             seen=seen,
             uuids=inputs.uuids,
             record=inputs.record,
             policy=inputs.policy,
-            description=inputs.tree.description(),
+            description=None
+            if facts is not None and described.is_complete
+            else inputs.tree.description(),
         )
         if (
             last is not None
@@ -584,7 +589,9 @@ class NodePlanner:
             facts is not None
             and last.facts is not None
             and (last.node, last.edition) == (node, self._descriptions.edition)
-            and self._descriptions.equal(node, last.facts, facts)
+            and last.facts.are(
+                facts, functools.partial(self._descriptions.equal, node)
+            )
             and last.rests_on(
                 seen,
                 self._records.record(last.uuids, node.uuid),

@@ -26,6 +26,8 @@ from ...tree.provider_tree import ProviderTree
 from . import empty_plans
 from .node_plan import NodePlan
 
+_NONE = frozenset[str]()
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
@@ -71,8 +73,8 @@ class Inputs:
     @property
     def uuids(self) -> frozenset[str]:
         """The providers that the node has, or should have."""
-        described = self.tree.get_provider_uuids()
-        return frozenset([*self.seen.providers, *described])
+        described, seen = self.tree.get_provider_uuids(), self.seen.uuids
+        return seen if seen.issuperset(described) else seen.union(described)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +154,7 @@ def decide(inputs: Inputs, known: Known) -> Decision | Needs:
         takes_over=decides.orders.takes_over,
         taken=resolved.taken,
         given_up=resolved.given_up,
-        changed=frozenset(inputs.record.was),
+        changed=frozenset(inputs.record.was) or _NONE,
     )
     return Decision(
         made=made,

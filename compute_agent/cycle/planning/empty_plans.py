@@ -10,7 +10,8 @@ memo; its threads each work on a different node.
 """
 
 import dataclasses
-from collections.abc import Collection, Mapping
+import marshal
+from collections.abc import Callable, Collection, Mapping
 
 from ...ownership.policy import Policy
 from ...ownership.record import Record
@@ -20,6 +21,45 @@ from ...tree.node import Node
 from .node_plan import NodePlan
 
 
+class KeptFacts:
+    """The facts of a plan until the next cycle, in little memory.
+
+    Plain data, such as a driver decodes from JSON, is kept as text, because the
+    driver has its own objects and makes new ones in each cycle. Equal texts are
+    equal facts. (Equal facts may differ as text; then the node is described.)
+    """
+
+    __slots__ = ('_facts', '_text')
+
+    def __init__(self, facts: Mapping[str, object]) -> None:
+        self._text = _as_text(facts)
+        self._facts = facts if self._text is None else None
+
+    def are(
+        self,
+        facts: Mapping[str, object],
+        equal: Callable[[Mapping[str, object], Mapping[str, object]], bool],
+    ) -> bool:
+        """Return True if these facts are the same or equal.
+
+        :param equal: compares facts that are not plain data
+        """
+        if self._facts is None:
+            return _as_text(facts) == self._text
+        return equal(self._facts, facts)
+
+
+def _as_text(facts: Mapping[str, object]) -> bytes | None:
+    """Return plain data as text, which is never decoded; None for other data.
+
+    Version 2 of marshal's format writes each value in one way only.
+    """
+    try:
+        return marshal.dumps(facts, 2)  # type: ignore[arg-type]
+    except ValueError:
+        return None
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Basis:
     """Everything that a node's plan rests on, as values.
@@ -27,17 +67,18 @@ class Basis:
     :ivar facts: the facts of each driver, on which its description depends;
         None if a driver cannot tell
     :ivar edition: the number of the set of operators' files in force
-    :ivar description: the described tree, as a value
+    :ivar description: the described tree, as a value; None if the facts say
+        enough
     """
 
     node: Node
-    facts: Mapping[str, object] | None
+    facts: KeptFacts | None
     edition: int
     seen: Observation
     uuids: frozenset[str]
     record: Record
     policy: Policy
-    description: provider_tree.Description
+    description: provider_tree.Description | None
 
     def rests_on(
         self, seen: Observation, record: Record, policy: Policy
@@ -61,6 +102,7 @@ class Basis:
         """
         return (
             self.rests_on(other.seen, other.record, other.policy)
+            and self.description is not None
             and self.description == other.description
         )
 

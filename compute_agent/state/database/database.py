@@ -7,10 +7,12 @@ table. The parts of ``state.py`` use it.
 """
 
 import contextlib
+import functools
 import json
 import os
 import pathlib
 import sqlite3
+import sys
 import threading
 from collections.abc import Iterable, Iterator
 from typing import Protocol
@@ -276,6 +278,10 @@ def packed(names: Iterable[str]) -> str:
     return json.dumps(sorted(names))
 
 
+@functools.lru_cache(maxsize=4096)
 def unpacked(text: str) -> frozenset[str]:
-    """Return the names in the text of one column."""
-    return frozenset(json.loads(text))
+    """Return the names in the text of one column.
+
+    Cached, because many nodes have the same names.
+    """
+    return frozenset(map(sys.intern, json.loads(text)))

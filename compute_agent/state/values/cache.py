@@ -16,7 +16,11 @@ from ...tree import provider
 
 
 class Cache:
-    """Readings by provider, and records by the node they were read for."""
+    """Readings by provider, and records by the node they were read for.
+
+    ``_nodes`` has the nodes whose records are about a provider, except the node
+    itself.
+    """
 
     def __init__(self) -> None:
         self._readings: dict[str, provider.Reading] = {}
@@ -51,12 +55,13 @@ class Cache:
     ) -> None:
         """Add the record of these providers, as read for a node."""
         self._records[node_uuid] = uuids, record
-        for uuid in uuids:
+        for uuid in uuids - {node_uuid}:
             self._nodes.setdefault(uuid, set()).add(node_uuid)
 
     def drop(self, uuid: str) -> None:
         """Drop everything about a provider that is written to."""
         self._readings.pop(uuid, None)
+        self._records.pop(uuid, None)
         for node_uuid in self._nodes.pop(uuid, ()):
             self._records.pop(node_uuid, None)
 
@@ -67,7 +72,8 @@ class Cache:
         """
         nodes = set(node_uuids)
         gone = self._records.keys() - nodes
-        if not gone and len(self._readings) <= len(self._nodes):
+        known = len(self._nodes) + len(self._records)
+        if not gone and len(self._readings) <= known:
             return
         for uuid in gone:
             del self._records[uuid]

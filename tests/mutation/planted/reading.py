@@ -8,6 +8,7 @@ from planted.catalogue import plant, stand_in, together
 from variants import Plant
 
 from compute_agent.cycle.node import node_planner
+from compute_agent.cycle.planning import empty_plans
 from compute_agent.ownership import in_use
 from compute_agent.plan.diff import diff
 from compute_agent.plan.operations import operations as ops
@@ -120,6 +121,12 @@ together(
     Plant(diff.admit, _admit_all_anew),
     Plant(ops.is_known, lambda _operation, _known: False),
 )
+
+
+@plant(empty_plans.KeptFacts.__init__, 'facts are compared with themselves')
+def _(_init, self, facts):
+    self._text, self._facts = None, facts
+
 
 # --- a tree of one provider ---------------------------------------------------
 

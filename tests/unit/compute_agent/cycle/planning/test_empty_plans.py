@@ -20,7 +20,7 @@ SEEN = Observation(
 )
 BASIS = empty_plans.Basis(
     node=Node(uuid=NODE, name=NODE),
-    facts=('AVX',),
+    facts=empty_plans.KeptFacts({'driver': 'AVX'}),
     edition=1,
     uuids=frozenset({NODE}),
     seen=SEEN,
@@ -50,7 +50,9 @@ def test_equal_inputs_lead_to_the_same_plan():
 
 
 def test_facts_and_files_count_only_as_far_as_they_are_described():
-    other = dataclasses.replace(BASIS, facts=('AVX2',), edition=2)
+    other = dataclasses.replace(
+        BASIS, facts=empty_plans.KeptFacts({'driver': 'AVX2'}), edition=2
+    )
     assert BASIS.leads_to_the_plan_of(other)
 
 
@@ -61,6 +63,7 @@ def test_facts_and_files_count_only_as_far_as_they_are_described():
         {'record': record.Record()},
         {'policy': Policy(node_uuid=NODE, orders=Orders(masked=('HW_*',)))},
         {'description': ([(NODE, 'other', None)], {}, [], [], [])},
+        {'description': None},
     ],
     ids=lambda other: next(iter(other)),
 )
@@ -80,3 +83,53 @@ def test_the_plans_of_other_nodes_are_forgotten(kept):
     kept.keep(BASIS, PLAN)
     kept.keep_only(['other'])
     assert kept.take(NODE) is None
+
+
+# --- facts --------------------------------------------------------------------
+
+
+def facts(**more):
+    """Return facts of the same values, in new objects."""
+    return {'driver': {'cpus': 8, 'traits': ['AVX', 'SSE'], **more}}
+
+
+def never(_kept, _facts):
+    raise AssertionError('plain data is compared as text')
+
+
+def test_equal_plain_data_is_the_same_facts():
+    assert empty_plans.KeptFacts(facts()).are(facts(), never)
+
+
+@pytest.mark.catches('facts are compared with themselves')
+def test_facts_that_the_driver_changed_in_place_are_others():
+    first = facts()
+    kept = empty_plans.KeptFacts(first)
+    first['driver']['traits'].append('AVX2')
+    assert not kept.are(first, never)
+
+
+@pytest.mark.parametrize(
+    'other',
+    [facts(cpus=9), facts(more=1), {}, {'another': facts()['driver']}],
+    ids=['value', 'key', 'none', 'source'],
+)
+def test_other_plain_data_is_other_facts(other):
+    assert not empty_plans.KeptFacts(facts()).are(other, never)
+
+
+def test_plain_data_is_not_the_object_that_was_kept():
+    kept = empty_plans.KeptFacts({'driver': Findings(cpus=8)})
+    assert kept.are({'driver': Findings(cpus=8)}, dict.__eq__)
+    assert not kept.are({'driver': Findings(cpus=9)}, dict.__eq__)
+    assert not kept.are(facts(), dict.__eq__)
+
+
+def test_an_object_is_not_the_plain_data_that_was_kept():
+    kept = empty_plans.KeptFacts(facts())
+    assert not kept.are({'driver': Findings(cpus=8)}, never)
+
+
+@dataclasses.dataclass(frozen=True)
+class Findings:
+    cpus: int
