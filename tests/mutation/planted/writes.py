@@ -6,7 +6,7 @@ import dataclasses
 import variants
 from planted.catalogue import plant, stand_in
 
-from compute_agent.cycle.describing import describe
+from compute_agent.cycle.planning import empty_plans
 from compute_agent.ownership import in_use
 from compute_agent.plan.diff import diff, hierarchy, provider_stages
 from compute_agent.plan.operations import operations as ops
@@ -209,8 +209,8 @@ def _(recall, self, aggregates, _own):
         self._watched = watched
 
 
-@plant(describe.equal, 'changed driver facts are ignored')
-def _(_equal, *_any):
+@plant(empty_plans.KeptFacts.are, 'changed driver facts are ignored')
+def _(_are, *_any):
     return True
 
 
