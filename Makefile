@@ -57,7 +57,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
     $(sort $(wildcard drivers/*/conf.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo-ironic demo-fleet libvirt-packages database-packages fleet-trials stack bench-outage bench-fleet test servers test-full test-pythons test-debian test-stateful churn chaos parity \
+.PHONY: help run demo-ironic demo-fleet libvirt-packages database-packages fleet-trials stack bench-outage bench-fleet bench-ironic test servers test-full test-pythons test-debian test-stateful churn chaos parity \
     companion companion-settings in-place nova-deb nova-deb-check nova-deb-packages test-planted mutmut lint types contracts collect wheel-check dist docs board-picture screens deb deb-check deb-packages container-check bench \
     bench-traits bench-tree bench-rows bench-libvirt bench-rules bench-ways sample \
     surface driver-checks check clean
@@ -365,6 +365,10 @@ bench-rows: .venv/run.stamp  ## Time reading a list of providers beside other wa
 
 bench-libvirt: .servers/libvirt.stamp  ## Time the libvirt driver's descriptions of a host
 	PYTHONPATH=.:tests/support $(BIN)/python -m benchmarks.libvirt_host
+
+bench-ironic: .venv/dev.stamp .servers/placement.stamp .servers/ironic.stamp  ## Time changes in Ironic until they are in placement, and what the agent costs it (N=10000 for more)
+	PYTHONPATH=.:tests/support $(BIN)/python -m benchmarks.ironic_changes \
+	    $(if $(N),--nodes '$(N)') $(if $(ROUNDS),--rounds '$(ROUNDS)')
 
 bench-rules: .venv/dev.stamp  ## Time the host driver with 200 rules and 500 facts
 	PYTHONPATH=.:tests/support $(BIN)/python -m benchmarks.host_rules

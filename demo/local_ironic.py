@@ -72,11 +72,22 @@ class LocalIronic:
         self._htpasswd = htpasswd
         self._patience = patience
         self._undo = contextlib.ExitStack()
+        self._pid = 0
+
+    @property
+    def pid(self) -> int:
+        """The process of the server; its descendants do the work."""
+        return self._pid
 
     @property
     def url(self) -> str:
         """The endpoint, as in ``[ironic] endpoint_override``."""
         return f'http://{HOST}:{self._bound_port}'
+
+    @property
+    def log(self) -> pathlib.Path:
+        """The log of the server; it has a line for each request."""
+        return self._directory / _LOG
 
     @property
     def database(self) -> pathlib.Path:
@@ -104,6 +115,7 @@ class LocalIronic:
                 )
             )
             self._wait(process)
+            self._pid = process.pid
             self._undo = undo.pop_all()
 
     def stop(self) -> None:

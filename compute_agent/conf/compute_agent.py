@@ -205,7 +205,7 @@ _OPTS: list[cfg.Opt] = [
     ),
     cfg.IntOpt(
         'changes_interval',
-        default=5,
+        default=6,
         min=0,
         max=default.LONGEST_INTERVAL,
         mutable=True,

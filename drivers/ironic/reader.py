@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads Ironic's nodes: all of them, or those that have changed.
 
-A list with traits takes Ironic six times as long as one without. A list goes
-without them if it is certain that the changes told all of them. It is not:
+A list with traits takes Ironic four times as long as one without, and a list at
+all a hundred times as long as a count of the nodes. A cycle goes without a list
+if the changes told everything else and Ironic counts as many nodes as are known:
+then none was deleted, or left. A list goes without traits if it is certain that
+the changes told all of them. It is not:
 
 * at the first list, and after ``[ironic] full_listing_interval``;
 * if nobody asked for the changes since the last list, or before that with
@@ -21,7 +24,7 @@ import dataclasses
 import datetime as dt
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from compute_agent import errors
 
@@ -31,6 +34,8 @@ from .nodes import answers, reading, watermark
 LOG = logging.getLogger(__name__)
 
 INTERVAL = 3600.0
+#: Seconds after which the nodes are listed although Ironic's count is right.
+LIST_INTERVAL = 600.0
 _MOST_ALONE = 50  # nodes that are read one by one; more are listed
 _Marks = Mapping[str, watermark.Mark]  # by the key of the walk
 
@@ -39,16 +44,18 @@ _Marks = Mapping[str, watermark.Mark]  # by the key of the walk
 class _Walked:
     """The walks of one question.
 
+    :ivar quiet: the keys that needed no walk
     :ivar now: seconds of the clock, after them
     """
 
     walks: Sequence[watermark.Walk]
+    quiet: Collection[str]
     now: float
 
-    def moved(self, marks: _Marks) -> _Marks:
+    def moved(self, marks: _Marks, overlap: float) -> _Marks:
         """Return the marks after the walks; a blind one has none."""
-        return {
-            walk.key: walk.moved(marks.get(walk.key), self.now)
+        return {key: marks[key] for key in self.quiet if key in marks} | {
+            walk.key: walk.moved(marks.get(walk.key), self.now, overlap)
             for walk in self.walks
             if not walk.is_blind
         }
@@ -82,6 +89,10 @@ class Reader:
         # so they find what appeared too late for the walks in between.
         self._marks_of_list: _Marks = {}
         self._listed_at: float | None = None  # with traits
+        self._named_at = 0.0  # with traits or without
+        self._counts = True  # this Ironic says how many nodes there are
+        self._number: int | None = None  # of nodes, before the last list
+        self._is_counted = False  # it was right in the last list
         self._is_followed = False  # changes were asked for since the last list
         self._is_sound = True  # none was missed since the list with traits
         self._doubted: dt.datetime | None = None
@@ -99,7 +110,7 @@ class Reader:
             and self._is_sound
             and not self._is_due()
             and self._catch_up()
-            and self._list_without_traits()
+            and (self._is_complete() or self._list_without_traits())
         ):
             return
         marks = self.marks
@@ -107,7 +118,8 @@ class Reader:
             marks = self._newest()
         began = self._clock()
         self.reading = reading.Reading.of(self._api.nodes())
-        self._listed_at = began
+        self._listed_at = self._named_at = began
+        self._is_counted, self._counts = False, True
         # The list had all that had appeared below the marks until then.
         self.marks = self._marks_of_list = {
             key: dataclasses.replace(mark, read=began)
@@ -153,7 +165,7 @@ class Reader:
         marks = self._marks_of_list
         try:
             walked = self._follow(marks, watermark.LONG_OVERLAP)
-            self._marks_of_list = walked.moved(marks)
+            self._marks_of_list = walked.moved(marks, watermark.LONG_OVERLAP)
         except errors.AgentError as exc:
             LOG.debug('traits are listed, because a walk failed: %s', exc)
             self._is_sound = False
@@ -162,7 +174,8 @@ class Reader:
     def _newest(self) -> _Marks:
         """Return marks at the newest times, because a list follows."""
         try:
-            return self._walk({}, watermark.OVERLAP).moved(self.marks)
+            walked = self._walk({}, watermark.OVERLAP)
+            return walked.moved(self.marks, watermark.OVERLAP)
         except errors.AgentError as exc:
             LOG.debug('the newest times of nodes are not known: %s', exc)
             return {}
@@ -172,7 +185,7 @@ class Reader:
         walked = self._walk(marks, overlap)
         for walk in walked.walks:
             self._judge(walk)
-        self.marks = walked.moved(self.marks)
+        self.marks = walked.moved(self.marks, watermark.OVERLAP)
         if self._listed_at is not None:
             found: answers.Found = {}
             for walk in walked.walks:
@@ -186,6 +199,10 @@ class Reader:
         :param marks: of a key without a mark only the newest time is read
         """
         now = self._clock()
+        last = self._api.last()
+        created = marks.get(watermark.CREATED)
+        is_quiet = created is not None and created.is_quiet(last, overlap)
+        quiet = (watermark.CREATED,) if is_quiet else ()
         walks = [
             watermark.Walk(
                 key,
@@ -193,12 +210,14 @@ class Reader:
                 overlap=overlap,
                 now=now,
                 most=client.LIMIT,
+                last=last,
             )
             for key in watermark.KEYS
+            if key not in quiet
         ]
         for walk in walks:
             self._api.walk(walk)
-        return _Walked(walks=walks, now=self._clock())
+        return _Walked(walks=walks, quiet=quiet, now=self._clock())
 
     def _judge(self, walk: watermark.Walk) -> None:
         """Note if changes may be missing after a walk."""
@@ -218,13 +237,43 @@ class Reader:
         if went_back and walk.key == watermark.UPDATED:
             self._is_sound = False
 
+    def _is_complete(self) -> bool:
+        """Return True if the nodes that are known are all that Ironic has.
+
+        Ironic's count is believed if it was right in the last list: it may
+        have nodes that Ironic does not list.
+        """
+        self._number = self._count()
+        known = self.reading.listing.found
+        last = self.marks[watermark.CREATED].last
+        return (
+            self._is_counted
+            and self._number == len(known)
+            and (last is None or last in known)
+            and self._clock() - self._named_at < LIST_INTERVAL
+        )
+
+    def _count(self) -> int | None:
+        """Return how many nodes Ironic counts, None if it does not say so."""
+        if not self._counts:
+            return None
+        try:
+            return self._api.number()
+        except errors.AgentError as exc:
+            LOG.debug(
+                'nodes are listed, because they are not counted: %s', exc
+            )
+            # It is asked again after the next list with traits.
+            self._counts = isinstance(exc, errors.Unavailable)
+            return None
+
     def _list_without_traits(self) -> bool:
         """List the nodes, with traits from the reading; return True if right.
 
         A node that changed, or came, after the walks before this list is read
         by itself.
         """
-        known = self.reading.listing.found
+        known, began = self.reading.listing.found, self._clock()
         listed = reading.Reading.of(self._api.nodes(known=known))
         names = listed.in_doubt(known)
         if len(names) > _MOST_ALONE:
@@ -236,6 +285,8 @@ class Reader:
                 self._doubted = self.marks[watermark.UPDATED].newest
                 return False
         self.reading = listed.with_alone(alone)
+        self._named_at = began
+        self._is_counted = self._number == len(self.reading.listing.found)
         return True
 
     def _may_be_late(self, one: answers.Dated, *, is_new: bool) -> bool:

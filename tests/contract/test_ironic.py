@@ -39,6 +39,11 @@ class Ironic:
                 headers=json_type,
             )
         mock.get(
+            f'{URL}/v1/shards',
+            content=lambda _request, _context: self.shards(),
+            headers=json_type,
+        )
+        mock.get(
             re.compile(f'{URL}/v1/nodes/(?!detail).+'),
             content=self._node,
             headers=json_type,
@@ -61,7 +66,7 @@ class Ironic:
         if 'sort_key' in query:
             rows = sorted(
                 rows,
-                key=lambda row: (row[query['sort_key']], row['uuid']),
+                key=lambda row: (row.get(query['sort_key']), row['uuid']),
                 reverse=query['sort_dir'] == 'desc',
             )
         uuids = [row['uuid'] for row in rows]
@@ -77,6 +82,11 @@ class Ironic:
             last = rows[size - 1]['uuid']
             page['next'] = f'{URL}/v1/nodes?marker={last}'
         return json.dumps(page).encode()
+
+    def shards(self):
+        """Return the body with the count of the nodes."""
+        shards = [{'name': 'None', 'count': len(self._rows)}]
+        return json.dumps({'shards': shards}).encode()
 
     def one(self, uuid):
         """Return the body of one node, None if there is none."""
@@ -151,6 +161,7 @@ class TestIronic(shipped.ShippedContract):
                 seams=[
                     http(ironic, 'page'),
                     http(ironic, 'one'),
+                    http(ironic, 'shards'),
                     http(
                         ironic,
                         'rows',

@@ -146,20 +146,32 @@ def test_a_deleted_node_is_gone_with_the_next_list(operator_of, driver, nodes):
     assert nodes[0] not in driver.get_available_nodes()
 
 
-def test_a_quiet_fleet_costs_a_row_of_each_order(driver, sent, kind):
+def test_a_quiet_fleet_costs_two_rows_and_a_count(driver, sent, kind):
     sent.clear()
     assert not driver.changes(None).names
     driver.get_available_nodes()
     # PostgreSQL has the two before it that were never updated.
     rows = 3 if kind == 'postgresql' else 1
     once = [
-        'GET /v1/nodes/detail?limit=1&sort_key=created_at&sort_dir=desc',
+        'GET /v1/nodes?fields=uuid&limit=1&sort_key=id&sort_dir=desc',
         f'GET /v1/nodes/detail?limit={rows}&sort_key=updated_at&sort_dir=desc',
     ]
-    assert sent[:4] == [*once, *once]
-    assert len(sent) == 5
-    assert sent[4].startswith(LIST)
-    assert 'traits' not in sent[4]
+    assert sent == [*once, *once, 'GET /v1/shards']
+
+
+def test_the_nodes_of_a_shard_are_counted(operator_of, nodes, clock, sent):
+    for name in 'ab':
+        operator_of.patch(name, shard='rack1')
+    driver = ironic_driver(operator_of.url, shard='rack1')
+    driver._nodes = reader.Reader(driver._api, clock=clock)
+    for _ in range(3):
+        driver.changes(None)
+        assert sorted(driver.get_available_nodes()) == sorted(nodes[:2])
+    assert sent[-1] == 'GET /v1/shards'
+    operator_of.patch('b', shard='rack2')
+    operator_of.patch('c', shard='rack1')
+    driver.changes(None)
+    assert driver.get_available_nodes() == [nodes[0], nodes[2]]
 
 
 def test_traits_that_the_list_lacks_are_those_of_ironic(

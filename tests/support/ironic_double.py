@@ -8,6 +8,7 @@ leaves out nodes with a time. A transaction may be committed long after it set
 the time of its row, and Ironic's clock may differ from the true one.
 """
 
+import collections
 import copy
 import dataclasses
 import datetime as dt
@@ -55,6 +56,7 @@ class IronicDouble:
     :ivar pending: the time and the rest of each transaction under way
     :ivar sent: the requests so far
     :ivar before: called with each request; may raise, or change nodes
+    :ivar children: nodes that are counted and not listed
     """
 
     where = 'Ironic at http://ironic.test:6385'
@@ -71,6 +73,7 @@ class IronicDouble:
         self.rows: dict[str, Row] = {}
         self.sent: list[str] = []
         self.before: Callable[[str], object] = lambda _path: None
+        self.children = 0
         self._nulls_first = nulls_first
         self._whole_seconds = whole_seconds
         self._most = most
@@ -179,6 +182,8 @@ class IronicDouble:
         place, _, text = path.partition('?')
         query = dict(parse.parse_qsl(text, keep_blank_values=True))
         last = place.rpartition('/')[2]
+        if place == '/v1/shards':
+            return self._counts()
         if place == '/v1/nodes' or last == 'detail':
             return self._page(query, detail=last == 'detail')
         return self._shown(self._row(parse.unquote(last)), query.get('fields'))
@@ -191,8 +196,17 @@ class IronicDouble:
             if all(row.fields[k] == v for k, v in filters.items())
         ]
 
+    def _counts(self) -> object:
+        counts = collections.Counter(
+            str(row.fields['shard']) for row in self.rows.values()
+        )
+        if self.children:
+            counts['None'] += self.children
+        return {'shards': [{'name': k, 'count': n} for k, n in counts.items()]}
+
     def _page(self, query: Mapping[str, str], *, detail: bool) -> object:
-        key, down = query.get('sort_key', 'number'), query.get('sort_dir')
+        key, down = query.get('sort_key', 'id'), query.get('sort_dir')
+        key = 'number' if key == 'id' else key
         rows = self._sorted(query, key, reverse=down == 'desc')
         limit = min(int(query['limit']), self._most)
         if 'marker' in query:

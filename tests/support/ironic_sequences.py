@@ -7,6 +7,8 @@ driver describes something else than Ironic has, and Ironic could tell it:
 * after a list with traits, each node is right;
 * after a list without traits, the nodes are those of Ironic, and each is right
   but for a trait that Ironic's times do not tell;
+* after a count in the place of a list, the nodes are those of Ironic if its times
+  tell them, and each is right whose change they tell;
 * after ``changes``, each node is right whose change Ironic's times tell. A
   change during the call is right after the next one.
 
@@ -29,7 +31,7 @@ from drivers.ironic.nodes import node as ironic
 SHARD = 'rack1'
 STEPS = 40
 # Seconds within which a change shows after its time, as docs/ironic.md has them.
-SOON, LATE = 10.0, 60.0
+SOON, LATE = 5.0, 60.0
 INTERVAL = 900.0  # of the lists with traits
 TRAITS = ('CUSTOM_A', 'CUSTOM_B', 'CUSTOM_C', 'CUSTOM_D')
 CHANGES: tuple[dict[str, Any], ...] = (
@@ -302,7 +304,7 @@ class Sequence:
         self._must_be_full = True
         self._may_be_short = False
         self._asked = False
-        self._full_at = 0.0
+        self._full_at = self._listed_at = 0.0
         self._newest: float | None = None
         self._went_back = False
 
@@ -389,20 +391,27 @@ class Sequence:
         if not is_quiet:
             self._newest = None
         self._faults.clear()
-        asked = [r for r in self._ironic.sent[sent:] if '/v1/nodes?' in r]
-        is_full = 'traits' in asked[-1]
+        asked = [r for r in self._ironic.sent[sent:] if 'resource_class' in r]
+        is_full = 'traits' in ''.join(asked[-1:])
         self._say(f'list {"with" if is_full else "without"} traits')
         if is_quiet and self._went_back:
             must_be_full = True
         assert is_full or not must_be_full
+        if asked:
+            self._listed_at = began
+        else:
+            self._say('no list, but a count')
+            assert began - self._listed_at < reader.LIST_INTERVAL
         self._has_listed = True
         if is_full:
             self._newest = None
             self._full_at = began
             self._must_be_full = False
             self._is_covered = bool(self._reader.marks)
-        if is_quiet:
+        if is_quiet and asked:
             self._check_list(began, None if is_full else before)
+        elif is_quiet:
+            self._check_count(began)
 
     # --- what must be right ---------------------------------------------------
 
@@ -436,8 +445,9 @@ class Sequence:
         A row hides another one if it showed before, its time is not older,
         and either is newer, or showed earlier, by more than the overlap.
         """
-        if row.is_dirty:
-            return False
+        return not row.is_dirty and self._tells(row, overlap)
+
+    def _tells(self, row: ironic_double.Row, overlap: float) -> bool:
         if row.updated_at is None:
             return self._shows(row, row.created_at, overlap, _created)
         return self._shows(row, row.updated_at, overlap, _updated)
@@ -489,6 +499,14 @@ class Sequence:
                 # Only a trait that no time told may be as it was.
                 known = dataclasses.replace(wanted[name], traits=known.traits)
             assert node in (wanted[name], known)
+
+    def _check_count(self, began: float) -> None:
+        """Check the nodes after a count in the place of a list."""
+        self._check(began, LATE)
+        rows = self._ironic.visible({'shard': SHARD})
+        if all(self._tells(row, LATE) for row in rows):
+            nodes = self._reader.reading.listing.found
+            assert set(nodes) == {row.uuid for row in rows}
 
     def _look_for_older(self) -> None:
         """Note if the newest time went back; the next list is with traits."""

@@ -18,6 +18,7 @@ from ..nodes import node as ironic
 from . import connection as connections
 
 NODES = '/v1/nodes'
+_SHARDS = '/v1/shards'
 _DETAIL = f'{NODES}/detail'  # only this list has the times
 LIMIT = 1000  # Ironic's default maximum; a page may be shorter
 MOST_PAGES = 10_000
@@ -83,6 +84,35 @@ class Api:
                 self._check_size(found)
                 self._check_time()
         raise self._endless(f'{MOST_PAGES} pages')
+
+    def last(self) -> str | None:
+        """Return the uuid of the node that was enrolled last; None without nodes.
+
+        Ironic finds it by its index, and reads nothing else of it.
+
+        :raises errors.AgentError: there was no clear answer
+        """
+        query = {'fields': 'uuid', 'limit': '1', **self.filters}
+        query |= {'sort_key': 'id', 'sort_dir': 'desc'}
+        body = self._list(NODES, query, None)
+        with self._understanding():
+            rows = answers.page(body).rows
+            return answers.ident_of(rows[0]) if rows else None
+
+    def number(self) -> int | None:
+        """Return how many nodes there are; None for those of a conductor group.
+
+        Ironic counts the nodes of each shard, also those that it does not
+        list: child nodes, and nodes that this agent's user may not see.
+
+        :raises errors.AgentError: there was no clear answer; Refused if this
+            Ironic does not count nodes (API 1.82), or not for this user
+        """
+        if 'conductor_group' in self.filters:
+            return None
+        body = self._connection.request('GET', _SHARDS)
+        with self._understanding():
+            return answers.number(body, self.filters.get('shard'))
 
     def walk(self, walk: watermark.Walk) -> None:
         """Read the nodes in the order of their changes until the walk ends.

@@ -124,10 +124,38 @@ def page(body: object) -> Page:
     if not rows:
         raise errors.UnknownState('an empty page with more to come')
     # Not the URL in "next", which perhaps only a proxy can reach.
-    marker = rows[-1].get('uuid')
-    if not isinstance(marker, str):
-        raise errors.UnknownState(f'a node without uuid: {shown(rows[-1])}')
-    return Page(rows=rows, marker=marker)
+    return Page(rows=rows, marker=ident_of(rows[-1]))
+
+
+def ident_of(row: ironic.Row) -> str:
+    """Return the uuid of a row as Ironic spells it.
+
+    :raises errors.UnknownState: it has none
+    """
+    ident = row.get('uuid')
+    if not isinstance(ident, str):
+        raise errors.UnknownState(f'a node without uuid: {shown(row)}')
+    return ident
+
+
+def number(body: object, shard: str | None) -> int:
+    """Return how many nodes a shard has, or all shards, in Ironic's count.
+
+    :param shard: None for all nodes
+    :raises errors.UnknownState: it is no count of the nodes of each shard
+    """
+    rows = body.get('shards') if isinstance(body, Mapping) else None
+    if not isinstance(rows, list):
+        raise errors.UnknownState(f'no count of nodes: {shown(body)}')
+    total = 0
+    for row in rows:
+        count = row.get('count') if isinstance(row, Mapping) else None
+        if type(count) is not int or count < 0:
+            raise errors.UnknownState(f'no count in its list: {shown(row)}')
+        # Ironic says "None" for the nodes without a shard.
+        if shard is None or row.get('name') == shard:
+            total += count
+    return total
 
 
 # The rows of a listing, by uuid as Ironic spells it.

@@ -31,8 +31,9 @@ together(
     watermark.Walk.moved,
     'a walk is settled before it has read the overlap again',
 )
-def _(moved, self, mark, now):
-    return dataclasses.replace(moved(self, mark, now), read=now + 1000.0)
+def _(moved, self, mark, now, overlap):
+    found = moved(self, mark, now, overlap)
+    return dataclasses.replace(found, read=now + 1000.0)
 
 
 @plant(
@@ -40,6 +41,16 @@ def _(moved, self, mark, now):
 )
 def _(_is_settled, _self, _overlap):
     return False
+
+
+@plant(watermark.Mark.is_quiet, 'nobody asks for new nodes')
+def _(_is_quiet, self, _last, overlap):
+    return self.is_settled(overlap)
+
+
+@plant(watermark.Mark.is_quiet, 'a new node that shows late is not read')
+def _(_is_quiet, self, last, _overlap):
+    return self.last == last
 
 
 @plant(
@@ -74,6 +85,37 @@ def _(newest, self):
 def _(judge, self, walk):
     judge(self, walk)
     self.is_behind = False
+
+
+# --- when a count is enough ---------------------------------------------------
+
+together(
+    'the nodes are never listed again', Constant(reader, LIST_INTERVAL=1e9)
+)
+
+
+@plant(reader.Reader._is_complete, 'a deleted node is not missed')
+def _(is_complete, self):
+    is_complete(self)
+    return self._is_counted
+
+
+@plant(
+    reader.Reader._is_complete, 'a new node that no time told is not missed'
+)
+def _(is_complete, self):
+    known = self.reading.listing.found
+    return is_complete(self) or (
+        self._is_counted and self._number == len(known)
+    )
+
+
+@plant(
+    reader.Reader._is_complete, 'a count that was wrong in a list is believed'
+)
+def _(is_complete, self):
+    self._is_counted = True
+    return is_complete(self)
 
 
 # --- when traits are listed ----------------------------------------------------

@@ -24,7 +24,10 @@ def newest(key):
     return f'GET /v1/nodes/detail?limit=1&sort_key={key}&sort_dir=desc'
 
 
-ONE_ROW_EACH = [newest('created_at'), newest('updated_at')]
+LAST = 'GET /v1/nodes?fields=uuid&limit=1&sort_key=id&sort_dir=desc'
+QUIET = [LAST, newest('updated_at')]
+WALKS = [LAST, newest('created_at'), newest('updated_at')]
+COUNT = 'GET /v1/shards'
 
 
 class Agent:
@@ -38,6 +41,11 @@ class Agent:
     def list(self):
         """List the nodes; return the requests."""
         return self._asked(self.reader.read_all)
+
+    def list_really(self):
+        """List the nodes when Ironic's count alone is too old; return the requests."""
+        self.changes(reader.LIST_INTERVAL)
+        return self.list()
 
     def changes(self, seconds=5.0):
         """Ask for changes after some seconds; return their names, sorted."""
@@ -100,19 +108,154 @@ def test_without_questions_for_changes_each_list_is_what_it_was(agent):
 
 @pytest.mark.usefixtures('nodes')
 @pytest.mark.catches('a quiet fleet is read again with each question')
-def test_a_quiet_fleet_costs_two_rows_a_question(agent):
+def test_a_quiet_fleet_costs_two_rows_a_question_and_a_count(agent):
     agent.settle()
-    for _ in range(12):
-        assert agent.quiet_changes() == ONE_ROW_EACH
-    assert agent.list() == [*ONE_ROW_EACH, SHORT_LIST]
+    for _ in range(5):
+        for _ in range(11):
+            assert agent.quiet_changes() == QUIET
+        assert agent.list() == [*QUIET, COUNT]
 
 
 @pytest.mark.usefixtures('nodes')
 def test_the_first_list_is_with_traits_and_the_next_without(agent):
-    assert agent.quiet_changes() == ONE_ROW_EACH
+    assert agent.quiet_changes() == WALKS
     assert agent.list() == [LIST]
     agent.changes(60.0)
-    assert agent.list()[-1] == SHORT_LIST
+    assert agent.list()[-2:] == [COUNT, SHORT_LIST]
+
+
+# --- a count in the place of a list ---------------------------------------------
+
+
+@pytest.mark.usefixtures('nodes')
+def test_a_count_is_believed_after_it_was_right_in_a_list(agent):
+    agent.changes()
+    assert agent.list() == [LIST]
+    agent.changes(60.0)
+    assert agent.list()[-2:] == [COUNT, SHORT_LIST]
+    agent.changes(60.0)
+    assert agent.list()[-1] == COUNT
+
+
+@pytest.mark.usefixtures('nodes')
+@pytest.mark.catches('the nodes are never listed again')
+def test_nodes_are_listed_again_although_the_count_is_right(agent):
+    agent.settle()
+    agent.changes(reader.LIST_INTERVAL - 400.0)
+    assert agent.list()[-1] == COUNT
+    agent.changes(400.0)
+    assert agent.list()[-2:] == [COUNT, SHORT_LIST]
+    agent.changes(60.0)
+    assert agent.list()[-1] == COUNT
+
+
+@pytest.mark.catches('a deleted node is not missed')
+def test_a_node_that_is_deleted_when_another_comes_is_missed(agent, nodes):
+    agent.settle()
+    agent.ironic.delete(nodes[0])
+    made = agent.ironic.add()
+    assert agent.list()[-2:] == [COUNT, SHORT_LIST]
+    assert sorted(agent.reader.reading.nodes) == sorted([*nodes[1:], made])
+
+
+@pytest.mark.catches(
+    'a new node that no time told is not missed', case='nulls last'
+)
+def test_a_new_node_that_no_time_told_is_missed(agent, nodes):
+    """Ironic's clock went back an hour, and the count is right again."""
+    agent.settle()
+    agent.ironic.ahead = -3600.0
+    agent.ironic.delete(nodes[0])
+    made = agent.ironic.add()
+    agent.changes()
+    agent.list()
+    assert sorted(agent.reader.reading.nodes) == sorted([*nodes[1:], made])
+
+
+def test_an_ironic_without_nodes_has_no_last_one(ironic):
+    agent = Agent(ironic)
+    agent.settle()
+    assert agent.list()[-1] == COUNT
+    made = ironic.add()
+    assert agent.changes() == [made]
+    ironic.delete(made)
+    agent.changes()
+    agent.list()
+    assert not agent.reader.reading.nodes
+
+
+def test_a_node_that_leaves_the_shard_when_another_comes_is_missed(ironic):
+    agent = Agent(ironic, shard='rack1')
+    nodes = [ironic.add(shard='rack1') for _ in range(3)]
+    other = ironic.add(shard='rack2')
+    agent.settle()
+    assert agent.list()[-1] == COUNT
+    ironic.change(nodes[0], shard='rack2')
+    ironic.change(other, shard='rack1')
+    agent.changes()
+    agent.list()
+    assert sorted(agent.reader.reading.nodes) == sorted([*nodes[1:], other])
+
+
+@pytest.mark.usefixtures('nodes')
+@pytest.mark.catches('a count that was wrong in a list is believed')
+def test_a_count_of_nodes_that_are_not_listed_is_not_believed(agent):
+    """Ironic counts a node's child nodes, too."""
+    agent.ironic.children = 1
+    agent.settle()
+    agent.ironic.delete(next(iter(agent.ironic.rows)))
+    agent.ironic.children = 2
+    assert agent.list()[-2:] == [COUNT, SHORT_LIST]
+    assert len(agent.reader.reading.nodes) == 4
+    agent.ironic.children = 0
+    agent.changes(60.0)
+    assert agent.list()[-2:] == [COUNT, SHORT_LIST]
+    agent.changes(60.0)
+    assert agent.list()[-1] == COUNT
+
+
+def test_a_conductor_group_is_listed_because_ironic_does_not_count_it(ironic):
+    ironic.add(conductor_group='east')
+    agent = Agent(ironic, conductor_group='east')
+    agent.settle()
+    agent.changes(60.0)
+    assert agent.list()[-1] == f'{SHORT_LIST}&conductor_group=east'
+
+
+@pytest.mark.usefixtures('nodes')
+def test_an_ironic_that_does_not_count_is_asked_once_an_hour(agent):
+    agent.ironic.before = _refuse_count
+    agent.settle()
+    agent.changes(60.0)
+    assert agent.list() == [*QUIET, SHORT_LIST]
+    agent.changes(reader.INTERVAL)
+    assert agent.list() == [LIST]
+    agent.changes(60.0)
+    assert agent.list() == [*QUIET, COUNT, SHORT_LIST]
+    agent.changes(60.0)
+    assert agent.list() == [*QUIET, SHORT_LIST]
+
+
+def _refuse_count(path):
+    if path == '/v1/shards':
+        raise errors.Refused('not for you')
+
+
+@pytest.mark.usefixtures('nodes')
+def test_a_count_that_fails_is_asked_again(agent):
+    agent.settle()
+    agent.ironic.before = _fail_count
+    assert agent.list() == [*QUIET, COUNT, SHORT_LIST]
+    agent.ironic.before = lambda _path: None
+    agent.changes(60.0)
+    assert agent.list()[-2:] == [COUNT, SHORT_LIST]
+    agent.changes(60.0)
+    assert agent.list()[-1] == COUNT
+
+
+def _fail_count(path):
+    if path == '/v1/shards':
+        raise errors.Unavailable('away')
 
 
 @pytest.mark.usefixtures('nodes')
@@ -165,7 +308,7 @@ def test_after_a_question_that_failed_traits_are_listed(agent):
         agent.reader.read_changes()
     agent.ironic.before = lambda _path: None
     agent.changes()
-    assert agent.list() == [*ONE_ROW_EACH, LIST]
+    assert agent.list() == [*WALKS, LIST]
 
 
 @pytest.mark.usefixtures('nodes')
@@ -204,7 +347,8 @@ def test_a_trait_shows_with_the_next_question(agent, nodes):
     assert agent.changes() == [nodes[0]]
     assert agent.traits(nodes[0]) == {'CUSTOM_NEW'}
     assert agent.changes() == []
-    assert agent.list()[-1] == SHORT_LIST
+    assert agent.list()[-1] == COUNT
+    assert agent.list_really()[-1] == SHORT_LIST
     assert agent.traits(nodes[0]) == {'CUSTOM_NEW'}
 
 
@@ -226,6 +370,7 @@ def test_each_field_shows_with_the_next_question(agent, nodes, fields):
 
 
 @pytest.mark.catches('new nodes wait for the list', case='nulls last')
+@pytest.mark.catches('nobody asks for new nodes', case='nulls last')
 def test_a_new_node_shows_with_the_next_question(agent, nodes):
     agent.settle()
     made = agent.ironic.add()
@@ -269,12 +414,12 @@ def test_a_deleted_node_is_left_to_the_list(agent, nodes):
 def test_a_change_that_is_committed_late_shows(agent, nodes):
     """Three nodes that changed later are read before it shows."""
     agent.settle()
-    agent.ironic.change(nodes[0], late=9.0, traits=['CUSTOM_LATE'])
+    agent.ironic.change(nodes[0], late=4.5, traits=['CUSTOM_LATE'])
     agent.ironic._most = 1
     for ident in nodes[1:]:
-        agent.ironic.pass_time(2.0)
+        agent.ironic.pass_time(1.0)
         agent.ironic.change(ident)
-    assert agent.changes(0.5) == []
+    assert agent.changes(0.25) == []
     assert agent.changes(1.0) == [nodes[0]]
 
 
@@ -301,7 +446,7 @@ def test_a_change_that_is_committed_very_late_is_found_before_the_list(
         agent.changes(0.0)
     agent.list()  # of this list's mark the next one's walk goes down
     assert agent.changes(10.0) == []
-    assert SHORT_LIST in agent.list()
+    assert agent.list()[-1] == COUNT
     assert agent.traits(nodes[0]) == {'CUSTOM_LATE'}
 
 
@@ -313,7 +458,7 @@ def test_a_trait_in_a_long_lock_shows_when_the_lock_is_given_back(
     agent.ironic.write_traits(nodes[0], 'CUSTOM_NEW')
     agent.ironic._most = 1
     assert agent.changes() == []
-    assert agent.list()[-1].startswith(SHORT_LIST)
+    assert agent.list_really()[-1].startswith(SHORT_LIST)
     assert agent.traits(nodes[0]) == {'CUSTOM_NVME'}
     agent.ironic.change(nodes[0])
     assert agent.changes() == [nodes[0]]
@@ -344,7 +489,7 @@ def test_a_restored_database_is_read_whole(agent, nodes):
     agent.changes()
     agent.ironic.restore(backup)
     agent.changes()
-    assert agent.list() == [*ONE_ROW_EACH, LIST]
+    assert agent.list() == [*WALKS, LIST]
     assert agent.traits(nodes[0]) == {'CUSTOM_NVME'}
     agent.changes(60.0)
     assert agent.list()[-1] == SHORT_LIST
@@ -369,8 +514,7 @@ def test_a_list_that_knows_more_than_the_times_is_read_whole(agent, nodes):
     agent.ironic.ahead = -3600.0
     agent.ironic.set_traits(nodes[0], 'CUSTOM_NEW')
     agent.ironic.change(nodes[1], maintenance=True)
-    agent.changes()
-    assert agent.list()[-1] == LIST
+    assert agent.list_really()[-1] == LIST
     assert agent.traits(nodes[0]) == {'CUSTOM_NEW'}
     agent.changes(60.0)
     assert agent.list()[-1] == LIST  # until a time is newer than ever before
@@ -386,6 +530,7 @@ def test_a_list_that_knows_more_than_the_times_is_read_whole(agent, nodes):
 def test_a_node_that_a_list_shows_first_is_read_with_its_traits(agent, nodes):
     """It changes between the walk and the list."""
     agent.settle()
+    agent.changes(reader.LIST_INTERVAL)
     agent.ironic.before = _once_before(
         SHORT_LIST,
         lambda: (
@@ -407,6 +552,7 @@ def test_a_node_that_a_list_shows_first_is_read_with_its_traits(agent, nodes):
 
 def test_a_node_that_is_gone_before_it_is_read_is_not_listed(agent, nodes):
     agent.settle()
+    agent.changes(reader.LIST_INTERVAL)
     agent.ironic.before = _once_before(
         SHORT_LIST,
         lambda: agent.ironic.change(nodes[0], maintenance=True),
@@ -419,6 +565,7 @@ def test_a_node_that_is_gone_before_it_is_read_is_not_listed(agent, nodes):
 
 def test_of_many_nodes_that_a_list_shows_first_all_are_listed(agent, nodes):
     agent.settle()
+    agent.changes(reader.LIST_INTERVAL)
     agent.ironic.before = _once_before(
         SHORT_LIST, lambda: [agent.ironic.add() for _ in range(60)]
     )
@@ -477,9 +624,8 @@ def test_after_a_flood_of_changes_a_quiet_fleet_costs_two_rows_again(ironic):
     for _ in range(4):
         agent.list()
         agent.changes(60.0)
-    assert agent.quiet_changes() == ONE_ROW_EACH
-    requests = agent.list()
-    assert requests[:3] == [*ONE_ROW_EACH, SHORT_LIST]
+    assert agent.quiet_changes() == QUIET
+    assert agent.list() == [*QUIET, COUNT]
 
 
 def test_many_nodes_without_a_time_that_come_first_hide_the_others(informed):
@@ -579,7 +725,7 @@ def test_what_has_no_uuid_of_placement_is_left_out(agent, nodes):
     agent.settle()
     agent.ironic.add(uuid='not-one')
     assert agent.changes() == []
-    assert agent.list()[-1] == SHORT_LIST
+    assert agent.list()[-1] == COUNT
     assert len(agent.reader.reading.listing.left_out) == 1
     assert sorted(agent.reader.reading.nodes) == sorted(nodes)
 

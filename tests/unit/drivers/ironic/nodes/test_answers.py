@@ -64,6 +64,48 @@ def test_a_node_twice_in_one_spelling_is_unknown(make_row, ident):
         answers.collect([make_row(uuid=ident)], found)
 
 
+@pytest.mark.parametrize(
+    ('shard', 'number'), [(None, 9), ('rack1', 4), ('rack9', 0)]
+)
+def test_the_nodes_of_a_shard_or_of_all_shards_are_counted(shard, number):
+    shards = [
+        {'name': 'rack1', 'count': 4},
+        {'name': 'None', 'count': 3},
+        {'name': 'rack2', 'count': 2},
+    ]
+    assert answers.number({'shards': shards}, shard) == number
+    assert answers.number({'shards': []}, shard) == 0
+
+
+@pytest.mark.parametrize(
+    'body',
+    [
+        None,
+        [],
+        b'broken',
+        {},
+        {'shards': None},
+        {'shards': {}},
+        {'shards': [None]},
+        {'shards': [{'name': 'rack1'}]},
+        {'shards': [{'name': 'rack1', 'count': None}]},
+        {'shards': [{'name': 'rack1', 'count': '4'}]},
+        {'shards': [{'name': 'rack1', 'count': True}]},
+        {'shards': [{'name': 'rack1', 'count': -1}]},
+    ],
+    ids=str,
+)
+def test_what_is_no_count_is_unknown(body):
+    with pytest.raises(errors.UnknownState, match='no count'):
+        answers.number(body, None)
+
+
+@pytest.mark.parametrize('row', [{}, {'uuid': None}, {'uuid': 7}], ids=str)
+def test_a_row_without_a_uuid_is_unknown(row):
+    with pytest.raises(errors.UnknownState, match='without uuid'):
+        answers.ident_of(row)
+
+
 def listing(*rows):
     found = {}
     answers.collect(rows, found)

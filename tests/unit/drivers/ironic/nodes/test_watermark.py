@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A walk reads down to the mark and the overlap, and no further."""
 
+import dataclasses
 import datetime as dt
 
 import pytest
@@ -16,9 +17,10 @@ def at(seconds):
     return BEGIN + dt.timedelta(seconds=seconds)
 
 
-def mark(newest, seen=0.0, read=0.0, nulls=0):
+def mark(newest, **fields):
     time = None if newest is None else at(newest)
-    return watermark.Mark(newest=time, seen=seen, read=read, nulls=nulls)
+    fields = {'seen': 0.0, 'read': 0.0, **fields}
+    return watermark.Mark(newest=time, **fields)
 
 
 def walk(before=None, now=100.0, most=1000):
@@ -53,7 +55,7 @@ def test_the_first_walk_reads_the_newest_time(page):
     (asked,) = fed(made, page(50))
     assert asked == watermark.Ask(limit=1)
     assert made.ask is None
-    assert made.moved(None, 101.0) == mark(50, seen=101.0, read=100.0)
+    assert made.moved(None, 101.0, 10.0) == mark(50, seen=101.0, read=100.0)
 
 
 def test_the_overlap_is_read_until_the_mark_stood_still_for_as_long(page):
@@ -62,12 +64,13 @@ def test_the_overlap_is_read_until_the_mark_stood_still_for_as_long(page):
     _, second = fed(made, page(50), page(49, 41, 39))
     assert second.marker
     assert made.ask is None
-    after = made.moved(before, 101.0)
-    assert after == mark(50, seen=80.0, read=100.0)
+    after = made.moved(before, 101.0, 10.0)
+    assert after == mark(50, seen=80.0, read=100.0, rows=3)
     made = walk(after, now=105.0)
     fed(made, page(50))
     assert made.ask is None
-    assert made.moved(after, 106.0) == after
+    still = dataclasses.replace(after, rows=1)
+    assert made.moved(after, 106.0, 10.0) == still
 
 
 def test_a_mark_that_was_not_read_since_is_read_again(page):
@@ -81,10 +84,30 @@ def test_a_new_time_is_read_down_to_the_mark_before(page):
     before = mark(50, seen=0.0, read=90.0)
     made = walk(before)
     asked = fed(made, page(60), page(58, 55, 50), page(45, 40, 39.9))
-    assert [one.limit for one in asked] == [1, 16, 32]
+    assert [one.limit for one in asked] == [1, 4, 8]
     assert made.ask is None
     assert len(made.found) == 3  # the rows of these pages have the same uuids
-    assert made.moved(before, 101.0) == mark(60, seen=101.0, read=100.0)
+    after = made.moved(before, 101.0, 10.0)
+    # 60, 58 and 55 came since, and these and 50 are within the overlap.
+    assert after == mark(60, seen=101.0, read=100.0, rows=7)
+
+
+def test_a_mark_that_may_move_is_read_with_the_rows_that_are_likely():
+    """So most walks need one page while something changes."""
+    busy = mark(50, seen=95.0, read=95.0, rows=7, nulls=2)
+    assert walk(busy).ask == watermark.Ask(limit=9)
+    assert walk(busy, most=5).ask == watermark.Ask(limit=5)
+    still = dataclasses.replace(busy, read=105.1)
+    assert walk(still).ask == watermark.Ask(limit=3)
+
+
+@pytest.mark.catches('a new node that shows late is not read')
+def test_no_node_was_created_while_the_last_one_is_the_same():
+    still = mark(50, seen=80.0, read=90.1, last='u')
+    assert still.is_quiet('u', 10.0)
+    assert not still.is_quiet('v', 10.0)
+    assert not still.is_quiet(None, 10.0)
+    assert not still.is_quiet('u', 20.0)  # one may yet appear below it
 
 
 def test_a_time_at_the_end_of_the_overlap_is_read(page):
@@ -113,7 +136,7 @@ def test_a_list_without_any_time_has_no_newest(page):
     asked = fed(made, page(None), page(None))
     assert asked[1] == watermark.Ask(limit=1, ascending=True)
     assert made.ask is None
-    assert made.moved(mark(None), 101.0).newest is None
+    assert made.moved(mark(None), 101.0, 10.0).newest is None
 
 
 def test_rows_without_a_time_that_come_first_are_read_with_the_first_page(
@@ -122,10 +145,11 @@ def test_rows_without_a_time_that_come_first_are_read_with_the_first_page(
     """No page begins behind one: Ironic would leave out rows with a time."""
     made = walk()
     nulls = [None] * 16
-    asked = fed(made, page(None), page(7), page(*nulls), page(*nulls, 50, 49))
-    assert [one.limit for one in asked] == [1, 1, 16, 128]
+    pages = (page(None), page(7), page(*nulls[:4]), page(*nulls, 50, 49))
+    asked = fed(made, *pages)
+    assert [one.limit for one in asked] == [1, 1, 4, 32]
     assert {one.marker for one in asked} == {None}
-    after = made.moved(None, 101.0)
+    after = made.moved(None, 101.0, 10.0)
     assert after == mark(50, seen=101.0, read=100.0, nulls=16)
     assert walk(after).ask == watermark.Ask(limit=17)
 
