@@ -91,7 +91,7 @@ class NodeList:
         self._failed: Mapping[str, errors.AgentError] = {}
         self._named: Mapping[str, Mapping[str, Node]] = {}
         self.listed: Sequence[Node] = ()
-        self._described_by: Mapping[str, DescribedBy] = {}
+        self._described_by: dict[str, DescribedBy] = {}
         self._by_all = DescribedBy(drivers=every, listing=tuple(every))
 
     def nodes(self) -> Sequence[Node]:
@@ -172,14 +172,18 @@ class NodeList:
         had = self._had(reasons)
         for uuid, known in had.items():
             nodes.setdefault(uuid, known.node(uuid))
-        self._described_by = {
-            uuid: DescribedBy(
-                drivers=self._drivers,
-                listing=tuple(holders.get(uuid, ())),
-                failed=self._failed_for(uuid, reasons, had),
-            )
-            for uuid in nodes
-        }
+        alike = dict[tuple[str, ...], DescribedBy]()  # one for many nodes
+        self._described_by = {}
+        for uuid in nodes:
+            listing = tuple(holders.get(uuid, ()))
+            key = tuple([one.source for one in listing])
+            if reasons or key not in alike:
+                alike[key] = DescribedBy(
+                    drivers=self._drivers,
+                    listing=listing,
+                    failed=self._failed_for(uuid, reasons, had),
+                )
+            self._described_by[uuid] = alike[key]
         return [*nodes.values()]
 
     # --- the answers of the drivers -------------------------------------------

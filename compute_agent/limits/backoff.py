@@ -77,8 +77,10 @@ class Backoff:
 
         :param operations: the node's plan in this cycle
         """
-        known, now = self._refused.get(node_uuid, []), self._clock()
-        wanted = frozenset(operations)
+        known = self._refused.get(node_uuid, [])
+        if not known:
+            return None
+        now, wanted = self._clock(), frozenset(operations)
         planned = [refused for refused in known if refused.operation in wanted]
         if len(planned) < len(known):
             self._refused[node_uuid] = [

@@ -246,12 +246,14 @@ class NodeCycle:
             LOG.exception('%s: unexpected', self.node)
             reason = f'unexpected {type(exc).__name__}: {exc}'
             self._end(Status.FAILED, reason)
-        self.result = dataclasses.replace(
-            self.result,
-            applied=tuple(self._applied),
-            backed_off=self._context.back_off.count(self.node.uuid),
-            conflicts=self._conflicts.count,
-        )
+        backed_off = self._context.back_off.count(self.node.uuid)
+        if self._has_sent or backed_off or self._conflicts.count:
+            self.result = dataclasses.replace(
+                self.result,
+                applied=tuple(self._applied),
+                backed_off=backed_off,
+                conflicts=self._conflicts.count,
+            )
         if self._has_sent:
             self._context.client.invalidate()
 
@@ -450,6 +452,8 @@ class NodeCycle:
         )
         if self._held is not None:
             made = self._held.in_result(made)
+        if planned.is_empty() and not self._approved:
+            return made
         first = planned.reserving if planned.waiting() else None
         return dataclasses.replace(
             made,

@@ -375,6 +375,8 @@ def planned_removals(
     which such a node's plan writes counts as deleted. If an option allows the
     first writes to others' providers, it allows them to remove names, too.
     """
+    if not made.plan.operations:  # the usual case
+        return blast_radius.NOTHING
     held = made.held()
     sent = [op for op in made.plan.operations if op not in held]
     if departed:

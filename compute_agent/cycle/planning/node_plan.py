@@ -81,8 +81,10 @@ class NodePlan:
         If the node's own root waits, the whole plan waits. An operation that
         only creates a name waits if no other operation is left.
         """
-        uuids = self._waiting_uuids()
         every = self.plan.operations
+        if not every:
+            return ()
+        uuids = self._waiting_uuids()
         held = tuple(op for op in every if not uuids.isdisjoint(op.providers))
         if held and (
             self.plan.node_uuid in uuids
