@@ -48,14 +48,14 @@ class RootChecks:
         self._nova = nova
         self._mode = mode
         self._read_uuid_files = uuid_files
-        self._uuid_files: Mapping[str, str] = {}
+        self._found_files: Mapping[str, str] | None = None
         self._names = names
         self._lost = lost
         self._lost_before = self._lost_now = frozenset[str]()
 
     def begin(self) -> None:
-        """Read the uuid files and the lost roots, for a cycle."""
-        self._uuid_files = self._read_uuid_files()
+        """Read the lost roots for a cycle; have the uuid files read anew."""
+        self._found_files = None
         if self._lost is not None:
             self._lost_before = self._lost.lost_roots()
 
@@ -74,7 +74,7 @@ class RootChecks:
             nova_root.check(node, seen.providers[node.uuid])
             return
         self.check_own_root(node, seen)
-        is_hosts = node.uuid in self._uuid_files
+        is_hosts = node.uuid in self._uuid_files()
         if (
             is_hosts
             and self._names is not None
@@ -92,7 +92,7 @@ class RootChecks:
         """
         if self._mode.is_beside_nova:
             return
-        file = self._uuid_files.get(node.uuid)
+        file = self._uuid_files().get(node.uuid)
         if file is None or self._names is None:
             identity.check(node, seen.providers)
             return
@@ -127,6 +127,12 @@ class RootChecks:
             why = self._nova.reason_to_wait(node.uuid)
         if why:
             raise errors.UnknownState(why)
+
+    def _uuid_files(self) -> Mapping[str, str]:
+        """Return the uuid files, which are read if a cycle needs them."""
+        if self._found_files is None:
+            self._found_files = self._read_uuid_files()
+        return self._found_files
 
     def note_nova(self, tree: provider_tree.ProviderTree, node: Node) -> None:
         """Note that nova-compute reports this host too."""

@@ -35,7 +35,7 @@ from ...tree.provider_tree import ProviderTree
 from .. import node_list
 from ..describing.descriptions import Described, Descriptions, Facts
 from ..planning import decide
-from ..planning.empty_plans import Basis, EmptyPlans, KeptFacts
+from ..planning.empty_plans import Basis, EmptyPlan, EmptyPlans, KeptFacts
 from ..planning.node_plan import NodePlan
 from ..values.report_client import ReportClient
 from .known_consumers import KnownConsumers
@@ -270,8 +270,8 @@ class NodePlanner:
         facts = self._descriptions.facts(node, seen)
         if last is None or why:
             last = None
-        elif self._still_holds(last.basis, node, facts, seen, contended):
-            return self._keep(last.basis, last.made)
+        elif self._still_holds(last, node, facts, seen, contended):
+            return self._keep(self._renewed(last.basis, seen), last.made)
 
         # Drivers, operators' files and agent describe the node.
         self._roots.check_identity(node, seen)
@@ -574,7 +574,7 @@ class NodePlanner:
 
     def _still_holds(
         self,
-        last: Basis,
+        last: EmptyPlan,
         node: Node,
         facts: Facts | None,
         seen: Observation,
@@ -587,18 +587,29 @@ class NodePlanner:
         """
         return (
             facts is not None
-            and last.facts is not None
-            and (last.node, last.edition) == (node, self._descriptions.edition)
-            and last.facts.are(
+            and (basis := last.basis).facts is not None
+            and (basis.node, basis.edition)
+            == (node, self._descriptions.edition)
+            and basis.facts.are(
                 facts, functools.partial(self._descriptions.equal, node)
             )
-            and last.rests_on(
+            and last.holds_for(
                 seen,
-                self._records.record(last.uuids, node.uuid),
+                self._records.record(basis.uuids, node.uuid),
                 self._policy(
                     node, contended, self._descriptions.authority(node)
                 ),
             )
+        )
+
+    def _renewed(self, basis: Basis, seen: Observation) -> Basis:
+        """Return the basis with the newest of equal values."""
+        if basis.seen is seen:
+            return basis
+        return dataclasses.replace(
+            basis,
+            seen=seen,
+            record=self._records.record(basis.uuids, seen.node_uuid),
         )
 
     def _keep(self, basis: Basis, made: NodePlan) -> NodePlan:

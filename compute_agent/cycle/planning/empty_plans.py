@@ -94,6 +94,20 @@ class Basis:
             and self.policy == policy
         )
 
+    def equals(
+        self, seen: Observation, record: Record, policy: Policy
+    ) -> bool:
+        """Return True if its observation, record and policy have these values.
+
+        Generations are not compared: a new allocation raises them, and the
+        node's providers are as they were.
+        """
+        return (
+            self.seen == seen
+            and self.record == record
+            and self.policy == policy
+        )
+
     def leads_to_the_plan_of(self, other: 'Basis') -> bool:
         """Return True if both give the same plan.
 
@@ -113,6 +127,18 @@ class EmptyPlan:
 
     basis: Basis
     made: NodePlan
+
+    def holds_for(
+        self, seen: Observation, record: Record, policy: Policy
+    ) -> bool:
+        """Return True if the plan rests on these.
+
+        A plan that waits is made anew for other generations, because it may be
+        sent.
+        """
+        return self.basis.rests_on(seen, record, policy) or (
+            self.made.is_empty() and self.basis.equals(seen, record, policy)
+        )
 
 
 class EmptyPlans:

@@ -128,6 +128,14 @@ def _(_init, self, facts):
     self._text, self._facts = None, facts
 
 
+@plant(
+    empty_plans.EmptyPlan.holds_for,
+    'a plan that waits is reused with old generations',
+)
+def _(_holds_for, self, seen, record, policy):
+    return self.basis.equals(seen, record, policy)
+
+
 # --- a tree of one provider ---------------------------------------------------
 
 

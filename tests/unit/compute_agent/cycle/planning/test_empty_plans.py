@@ -10,10 +10,11 @@ from compute_agent.ownership import record
 from compute_agent.ownership.policy import Orders, Policy
 from compute_agent.plan.observation import Observation
 from compute_agent.plan.plan import Plan
-from compute_agent.tree import provider
+from compute_agent.tree import assertion, provider
 from compute_agent.tree.node import Node
 
 NODE = 'node'
+TRAIT = assertion.Kind.TRAIT
 SEEN = Observation(
     node_uuid=NODE,
     providers={NODE: provider.Provider(uuid=NODE, name=NODE, generation=3)},
@@ -83,6 +84,50 @@ def test_the_plans_of_other_nodes_are_forgotten(kept):
     kept.keep(BASIS, PLAN)
     kept.keep_only(['other'])
     assert kept.take(NODE) is None
+
+
+# --- a plan that is reused ----------------------------------------------------
+
+
+def seen_with(**fields):
+    """Return the observation with other fields of its provider."""
+    one = dataclasses.replace(SEEN.providers[NODE], **fields)
+    return dataclasses.replace(SEEN, providers={NODE: one})
+
+
+@pytest.mark.parametrize(
+    ('seen', 'holds'),
+    [
+        (SEEN, True),
+        (seen_with(generation=4), True),  # an allocation
+        (seen_with(generation=4, traits=frozenset({'A'})), False),
+        (dataclasses.replace(SEEN, fresh=frozenset({(NODE, TRAIT)})), False),
+    ],
+    ids=['same', 'generation', 'contents', 'fresh'],
+)
+def test_an_empty_plan_holds_for_equal_providers(seen, holds):
+    kept = empty_plans.EmptyPlan(basis=BASIS, made=PLAN)
+    now = seen, record.Record(), Policy(node_uuid=NODE)
+    assert kept.holds_for(*now) is holds
+
+
+def test_an_empty_plan_does_not_hold_for_another_record_or_policy():
+    kept = empty_plans.EmptyPlan(basis=BASIS, made=PLAN)
+    policy = Policy(node_uuid=NODE)
+    other = record.Record(created=frozenset({NODE}))
+    masking = Policy(node_uuid=NODE, orders=Orders(masked=('HW_*',)))
+    assert not kept.holds_for(SEEN, other, policy)
+    assert not kept.holds_for(SEEN, BASIS.record, masking)
+
+
+@pytest.mark.catches('a plan that waits is reused with old generations')
+def test_a_plan_that_waits_holds_for_its_own_observation_only():
+    faulty = dataclasses.replace(PLAN.plan, faults=('waits',))
+    waiting = dataclasses.replace(PLAN, plan=faulty)
+    kept = empty_plans.EmptyPlan(basis=BASIS, made=waiting)
+    now = BASIS.record, BASIS.policy
+    assert kept.holds_for(SEEN, *now)
+    assert not kept.holds_for(seen_with(generation=4), *now)
 
 
 # --- facts --------------------------------------------------------------------
