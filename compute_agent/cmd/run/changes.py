@@ -4,7 +4,7 @@
 A driver may tell which of its nodes may have changed (``ComputeDriver.changes``),
 and may call ``wake`` when it knows of a change. The thread of the cycles waits
 here. It asks the drivers that can tell each ``[compute_agent] changes_interval``
-seconds, and a driver that woke it at once. The nodes that they name get a cycle
+seconds, also if a cycle takes most of them, and a driver that woke it at once. The nodes that they name get a cycle
 of their own; a driver that woke it and cannot tell has all nodes get one. What
 the drivers tell is a hint: a lost one costs time until the next cycle of all
 nodes.
@@ -53,6 +53,7 @@ class ChangeWatch:
         self._woken: set[NamedDriver] = set()
         self._since: dict[str, Any] = {}
         self._failing: set[str] = set()
+        self._asked_at = clock()  # or a cycle began then
 
     def wake(self, driver: NamedDriver) -> None:
         """Note that a description of this driver may have changed."""
@@ -77,15 +78,19 @@ class ChangeWatch:
         if seconds is None:
             self._requests.wait_for_hint(None)
             return NO_NAMES
-        end = self._clock() + seconds
+        try:
+            return self._wait_until(self._clock() + seconds)
+        finally:
+            self._asked_at = self._clock()
+
+    def _wait_until(self, end: float) -> Changed:
         while True:
             interval = self._interval()
-            left = end - self._clock()
+            now = self._clock()
             asked = [one for one in self._drivers if one.tells_changes]
             is_off = not interval or not asked
-            self._requests.wait_for_hint(
-                left if is_off else min(left, interval)
-            )
+            due = end if is_off else min(end, self._asked_at + interval)
+            self._requests.wait_for_hint(max(0.0, due - now))
             hinted = self._requests.take_hint()
             if self._requests.has_request() or self._clock() >= end:
                 return NO_NAMES
@@ -93,6 +98,7 @@ class ChangeWatch:
                 asked = self._take_woken()
             if is_off or not all(one.tells_changes for one in asked):
                 return NO_NAMES
+            self._asked_at = self._clock()
             names = self._told(asked)
             if names is None:
                 return NO_NAMES

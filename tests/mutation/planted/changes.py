@@ -56,3 +56,11 @@ def _(_of, cls, driver):
 @plant(drivers.Drivers.subscribe, 'an event is for the drivers of all nodes')
 def _(subscribe, self, wake):
     subscribe(self, lambda _one: [wake(one) for one in self])
+
+
+@plant(
+    changes.ChangeWatch.wait, 'the wait for changes begins after each cycle'
+)
+def _(wait, self, seconds):
+    self._asked_at = self._clock()
+    return wait(self, seconds)

@@ -110,6 +110,21 @@ def test_names_end_the_wait_and_the_next_question_goes_on(watch, requests):
     assert one.asked == [None, *range(1, 12)]
 
 
+@pytest.mark.catches('the wait for changes begins after each cycle')
+def test_a_question_is_not_late_because_a_cycle_was_long(watch, requests):
+    one = Telling((), ('a',))
+    made = watch(one)
+    assert made.wait(60) == {'driver': {'a'}}
+    requests.now += 3.0  # the cycle of that node
+    requests.waits.clear()
+    assert made.wait(47) == {}
+    assert requests.waits == [2.0, *[5.0] * 9]
+    requests.now += 30.0  # the cycle of all nodes
+    requests.waits.clear()
+    assert made.wait(8) == {}
+    assert requests.waits == [0.0, 5.0, 3.0]
+
+
 @pytest.mark.parametrize(
     ('driver', 'interval'), [(Telling(), 0.0), (agents.Driver(bool), 5.0)]
 )
