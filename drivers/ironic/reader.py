@@ -8,8 +8,9 @@ then none was deleted, or left. A list goes without traits if it is certain that
 the changes told all of them. It is not:
 
 * at the first list, and after ``[ironic] full_listing_interval``;
-* if nobody asked for the changes since the last list, or before that with
-  traits;
+* if nobody asked for the changes in the last ten minutes, or before the list with
+  traits. Somebody who has not asked since the last list may be late, because his
+  cycle takes long;
 * if a walk failed or gave up;
 * if the newest time went back, because Ironic's database may be an older one;
 * if a list shows a change that the walks should have told. Perhaps Ironic's
@@ -34,7 +35,8 @@ from .nodes import answers, reading, watermark
 LOG = logging.getLogger(__name__)
 
 INTERVAL = 3600.0
-#: Seconds after which the nodes are listed although Ironic's count is right.
+#: Seconds after which the nodes are listed although Ironic's count is right, and
+#: with traits if nobody asked for the changes as long.
 LIST_INTERVAL = 600.0
 _MOST_ALONE = 50  # nodes that are read one by one; more are listed
 _Marks = Mapping[str, watermark.Mark]  # by the key of the walk
@@ -93,7 +95,7 @@ class Reader:
         self._counts = True  # this Ironic says how many nodes there are
         self._number: int | None = None  # of nodes, before the last list
         self._is_counted = False  # it was right in the last list
-        self._is_followed = False  # changes were asked for since the last list
+        self._asked_at: float | None = None  # what changed
         self._is_sound = True  # none was missed since the list with traits
         self._doubted: dt.datetime | None = None
         self._said = ''
@@ -104,9 +106,8 @@ class Reader:
         :raises errors.AgentError: the list is incomplete; the last reading
             stays
         """
-        is_followed, self._is_followed = self._is_followed, False
         if (
-            is_followed
+            self._is_followed()
             and self._is_sound
             and not self._is_due()
             and self._catch_up()
@@ -142,8 +143,14 @@ class Reader:
                 raise
             if not self.is_behind:
                 self._said = ''
-        self._is_followed = True
+        self._asked_at = self._clock()
         return self.reading.differing(before)
+
+    def _is_followed(self) -> bool:
+        """Return True if somebody asks for the changes."""
+        if self._asked_at is None:
+            return False
+        return self._clock() - self._asked_at < LIST_INTERVAL
 
     def _is_due(self) -> bool:
         """Return True if it is time for a list with traits."""

@@ -303,7 +303,7 @@ class Sequence:
         self._is_covered = False  # the changes were known before the list
         self._must_be_full = True
         self._may_be_short = False
-        self._asked = False
+        self._asked_at = -INTERVAL
         self._full_at = self._listed_at = 0.0
         self._newest: float | None = None
         self._went_back = False
@@ -350,7 +350,7 @@ class Sequence:
             self._faults.clear()
             return
         self._faults.clear()
-        self._asked = True
+        self._asked_at = self._ironic.now
         reading = self._reader.reading
         self._say(f'changes {[name[-2:] for name in names]}')
         differing = {
@@ -373,14 +373,13 @@ class Sequence:
         sent = len(self._ironic.sent)
         before = self._reader.reading.listing.found
         self._went_back = False
-        if self._asked:
+        if began - self._asked_at < reader.LIST_INTERVAL:
             self._look_for_older()
         must_be_full = (
             self._must_be_full
-            or not self._asked
+            or began - self._asked_at >= reader.LIST_INTERVAL
             or began - self._full_at >= INTERVAL
         )
-        self._asked = False
         try:
             self._reader.read_all()
         except errors.AgentError as exc:

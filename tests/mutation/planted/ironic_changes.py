@@ -127,11 +127,20 @@ def _(_is_due, self):
 
 
 @plant(
-    reader.Reader.read_all, 'a list goes without traits although nobody asked'
+    reader.Reader._is_followed,
+    'a list goes without traits although nobody asked',
+)
+def _(_is_followed, self):
+    return self._asked_at is not None
+
+
+@plant(
+    reader.Reader.read_all,
+    'a cycle that takes long makes each list one with traits',
 )
 def _(read_all, self):
-    self._is_followed = True
     read_all(self)
+    self._asked_at = None
 
 
 @plant(reader.Reader.read_changes, 'a question that failed is forgotten')

@@ -260,12 +260,26 @@ def _fail_count(path):
 
 @pytest.mark.usefixtures('nodes')
 @pytest.mark.catches('a list goes without traits although nobody asked')
-def test_a_list_without_a_question_since_the_last_is_with_traits(agent):
+def test_a_list_without_a_question_for_long_is_with_traits(agent):
     agent.settle()
-    agent.list()
+    agent.ironic.pass_time(reader.LIST_INTERVAL)
+    assert agent.list() == [LIST]
     assert agent.list() == [LIST]
     agent.changes(60.0)
     assert agent.list()[-1] == SHORT_LIST
+
+
+@pytest.mark.catches('a cycle that takes long makes each list one with traits')
+def test_a_cycle_that_takes_longer_than_its_period_needs_no_list_with_traits(
+    agent, nodes
+):
+    """Its list is due when the one before it has ended: nobody can ask."""
+    agent.settle()
+    for _ in range(3):
+        agent.ironic.pass_time(60.0)
+        agent.ironic.set_traits(nodes[0], f'CUSTOM_{agent.ironic.now:.0f}')
+        assert agent.list()[-1] == COUNT
+        assert agent.traits(nodes[0]) == {f'CUSTOM_{agent.ironic.now:.0f}'}
 
 
 @pytest.mark.usefixtures('nodes')
