@@ -61,7 +61,7 @@ def test_it_takes_these_requests_and_no_others(
     agent.done()
     shares = 'GET /resource_providers?required=MISC_SHARES_VIA_AGGREGATE'
     assert [line.partition('&')[0] for line in agents.sent(placement)] == [
-        'GET /resource_providers?in_tree=node-1',
+        f'GET {NAME}/allocations',  # a check of the only provider
         f'GET {NAME}/allocations',
         *(f'GET /allocations/{one}' for one in (ALONE, WITH_DISK, TWO_NODES)),
         'POST /resource_providers',
