@@ -97,28 +97,15 @@ def pytest_collection_modifyitems(
 ) -> None:
     """Mark the cases ``long`` that ``long_except`` leaves out.
 
-    Long tests and properties run without the measurement of coverage, which
-    doubles their time: the others reach the same lines. Files of
-    tests/functional that are long as a whole are measured, because one of them
-    may be the only one about its command.
+    Properties run without the measurement of coverage, which doubles their time:
+    the others reach the same lines.
     """
     _mark_long(items)
     if config.pluginmanager.hasplugin('_cov'):
         for item in items:
             function = getattr(item, 'function', None)
-            if _is_long(item) or getattr(
-                function, 'is_hypothesis_test', False
-            ):
+            if getattr(function, 'is_hypothesis_test', False):
                 item.add_marker(pytest.mark.no_cover)
-
-
-def _is_long(item: pytest.Item) -> bool:
-    """Return True if the test is long, but not as a part of its file."""
-    in_functional = HERE / 'functional' in item.path.parents
-    return any(
-        not (in_functional and isinstance(node, pytest.Module))
-        for node, _ in item.iter_markers_with_node('long')
-    )
 
 
 def _mark_long(items: list[pytest.Item]) -> None:
