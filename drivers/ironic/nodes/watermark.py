@@ -54,7 +54,7 @@ class Mark:
     :ivar nulls: how many rows without a time came first
     :ivar rows: how many rows with a time a walk down to this mark is likely to
         read while it is not settled: as many as came since the mark before it,
-        and those within the overlap
+        those within the overlap, and the one behind them, which ends the walk
     :ivar last: the uuid of the node that was enrolled last, before the list was
         read by ``CREATED``; None if there was none
     """
@@ -217,7 +217,7 @@ class Walk:
         again = sum(
             (newest - time).total_seconds() <= overlap for time in self._times
         )
-        return come + again
+        return come + again + 1
 
     def _next(
         self,

@@ -43,6 +43,14 @@ def _(_is_settled, _self, _overlap):
     return False
 
 
+@plant(
+    watermark.Walk._likely,
+    'a walk is one row too short, and asks for another page',
+)
+def _(likely, self, mark, overlap):
+    return likely(self, mark, overlap) - 1
+
+
 @plant(watermark.Mark.is_quiet, 'nobody asks for new nodes')
 def _(_is_quiet, self, _last, overlap):
     return self.is_settled(overlap)

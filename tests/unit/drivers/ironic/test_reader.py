@@ -366,6 +366,16 @@ def test_a_trait_shows_with_the_next_question(agent, nodes):
     assert agent.traits(nodes[0]) == {'CUSTOM_NEW'}
 
 
+@pytest.mark.catches('a walk is one row too short, and asks for another page')
+def test_while_changes_go_on_a_question_needs_one_page(agent, nodes):
+    agent.settle()
+    for number in range(12):
+        agent.ironic.change(nodes[number % 5])
+        requests = agent.quiet_changes(4.0)
+        if number > 2:
+            assert len(requests) == 2
+
+
 @pytest.mark.parametrize(
     'fields',
     [

@@ -65,11 +65,11 @@ def test_the_overlap_is_read_until_the_mark_stood_still_for_as_long(page):
     assert second.marker
     assert made.ask is None
     after = made.moved(before, 101.0, 10.0)
-    assert after == mark(50, seen=80.0, read=100.0, rows=3)
+    assert after == mark(50, seen=80.0, read=100.0, rows=4)
     made = walk(after, now=105.0)
     fed(made, page(50))
     assert made.ask is None
-    still = dataclasses.replace(after, rows=1)
+    still = dataclasses.replace(after, rows=2)
     assert made.moved(after, 106.0, 10.0) == still
 
 
@@ -88,8 +88,8 @@ def test_a_new_time_is_read_down_to_the_mark_before(page):
     assert made.ask is None
     assert len(made.found) == 3  # the rows of these pages have the same uuids
     after = made.moved(before, 101.0, 10.0)
-    # 60, 58 and 55 came since, and these and 50 are within the overlap.
-    assert after == mark(60, seen=101.0, read=100.0, rows=7)
+    # 60, 58 and 55 came since; these and 50 are within the overlap, 45 is not.
+    assert after == mark(60, seen=101.0, read=100.0, rows=8)
 
 
 def test_a_mark_that_may_move_is_read_with_the_rows_that_are_likely():
