@@ -34,12 +34,9 @@ endpoint = {placement}
 _TROUBLE = re.compile(
     r'(?m)^\S+ \S+ \d+ ((?:WARNING|ERROR|CRITICAL) \S+) \[.*?\] (.*)'
 )
-# SQLite says the first to nova's threads, more often on a busy machine; the
-# databases of a real nova do not. On a busy machine, a task of nova's may also
-# last longer than the short interval of the test. The others are said when the
-# test ends nova.
+# On a busy machine, a task of nova's may last longer than the short interval of
+# the test: the last of these. The others are said when the test ends nova.
 _OF_THE_TEST = (
-    'database is locked',
     'pool does not have free threads',
     'graceful shutdown did not complete',
     'because shutdown has been started',
