@@ -5,6 +5,7 @@ No command is imported for it. The help of a command imports no agent.
 """
 
 import importlib.metadata
+import json
 import subprocess
 import sys
 
@@ -44,26 +45,49 @@ HEAVY = (
     'report_client.http.placement',
     'os_traits',
 )
+# A process has the program's own modules, and makes one for each command: the
+# modules that all have are imported once.
 RUN = """
-import sys
+import json, os, sys, tempfile
 from compute_agent.cmd.app import main
-code = main.main({words!r})
-print(*sorted(sys.modules), file=sys.stderr)
-sys.exit(code)
+
+found = []
+for words in json.load(sys.stdin):
+    with tempfile.TemporaryFile('w+') as answer:
+        child = os.fork()
+        if not child:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            code = main.main(words)
+            json.dump([code, sorted(sys.modules)], answer)
+            answer.flush()
+            os._exit(0)
+        os.waitpid(child, 0)
+        answer.seek(0)
+        found.append(json.load(answer))
+json.dump(found, sys.stdout)
 """
 
 
-def imported(*words):
-    """Return the modules that the program imports for these words."""
+def imported(all_words):
+    """Return the modules that the program imports, for each list of words."""
     done = subprocess.run(
-        [sys.executable, '-c', RUN.format(words=list(words))],
-        check=False,
+        [sys.executable, '-c', RUN],
+        input=json.dumps(all_words),
+        check=True,
         capture_output=True,
         text=True,
-        timeout=60,
     )
-    assert done.returncode in {0, 1}, done.stderr
-    return set(done.stderr.splitlines()[-1].split())
+    found = json.loads(done.stdout)
+    assert {code for code, _ in found} <= {0, 1}, done.stderr
+    return [set(modules) for _, modules in found]
+
+
+@pytest.fixture(scope='module')
+def helped():
+    """Command → the modules that its help imports."""
+    names = sorted(POINTS)
+    found = imported([[*name.split(), '--help'] for name in names])
+    return dict(zip(names, found, strict=True))
 
 
 def test_the_table_has_what_the_commands_have():
@@ -77,20 +101,20 @@ def test_the_table_has_what_the_commands_have():
 def test_a_list_of_commands_imports_no_command(words):
     modules = {
         name
-        for name in imported(*words)
+        for name in imported([words])[0]
         if name.startswith(OURS) and not name.startswith(f'{OURS}app')
     }
     assert modules == set()
 
 
 @pytest.mark.parametrize('name', LIGHT)
-def test_a_light_command_imports_no_heavy_library(name):
-    assert imported(*name.split(), '--help').isdisjoint(HEAVY)
+def test_a_light_command_imports_no_heavy_library(helped, name):
+    assert helped[name].isdisjoint(HEAVY)
 
 
 @pytest.mark.parametrize('name', sorted(POINTS))
-def test_the_help_of_a_command_imports_no_agent(name):
-    assert imported(*name.split(), '--help').isdisjoint(AGENT)
+def test_the_help_of_a_command_imports_no_agent(helped, name):
+    assert helped[name].isdisjoint(AGENT)
 
 
 def test_a_command_of_another_distribution_is_listed(monkeypatch, capsys):
