@@ -41,6 +41,9 @@ PARALLEL = --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 QUICK = COMPUTE_AGENT_EXAMPLES=0.05 $(PYTEST) $(PARALLEL) -m 'not long'
 # Python 3.14 measures it at half the price.
 COVERAGE = $(if $(COVERED),--cov --cov-report=term:skip-covered)
+# Real servers and daemons mostly wait, so more of them than processors go on.
+WAITING = --numprocesses=$(or $(WORKERS),3) --dist=loadfile \
+    --no-loadscope-reorder
 # Needs a build, or servers: not for every run.
 SLOW_TESTS = tests/package tests/full
 DECLARED = setup.cfg setup.py pyproject.toml
@@ -58,7 +61,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
     $(sort $(wildcard drivers/*/conf.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo-ironic demo-fleet libvirt-packages database-packages fleet-trials stack bench-outage bench-fleet bench-ironic test servers test-full test-pythons test-debian test-stateful churn chaos parity \
+.PHONY: help run demo-ironic demo-fleet libvirt-packages database-packages fleet-trials stack bench-outage bench-fleet bench-ironic test servers test-full test-servers test-examples test-pythons test-debian test-stateful churn chaos parity \
     companion companion-settings in-place nova-deb nova-deb-check nova-deb-packages test-planted mutmut lint types contracts collect wheel-check dist docs board-picture screens deb deb-check deb-packages container-check bench \
     bench-traits bench-tree bench-rows bench-libvirt bench-rules bench-ways sample \
     surface driver-checks check clean
@@ -214,8 +217,13 @@ test: .venv/dev.stamp  ## Unit tests, functional tests on a real placement; minu
 # All but what is built of this checkout.
 servers: $(IRONIC) $(IRONIC_DATABASES) .servers/keystone-postgresql.stamp .servers/nova-libvirt.stamp .servers/prometheus.stamp
 
-test-full: .venv/dev.stamp servers .servers/nova-agent.stamp  ## Every test, all examples, real servers
-	$(PYTEST) $(PARALLEL) --ignore=tests/package
+test-full: test-servers test-examples  ## Every test, all examples, real servers (--keep-going to run all of it)
+
+test-servers: .venv/dev.stamp servers .servers/nova-agent.stamp  ## Tests with real servers, which mostly wait (WORKERS=2 for less load)
+	$(PYTEST) $(WAITING) tests/full
+
+test-examples: .venv/dev.stamp  ## Every test without real servers, all examples
+	$(PYTEST) $(PARALLEL) $(addprefix --ignore=,$(SLOW_TESTS))
 
 test-pythons: .venv/pythons.stamp  ## "make test" from the wheel on each Python here, and with the lowest versions (ENVS=py313,lowest for less)
 	PATH="$$PATH$(PYENV)" $(BIN)/tox run \
