@@ -205,7 +205,7 @@ _OPTS: list[cfg.Opt] = [
     ),
     cfg.IntOpt(
         'changes_interval',
-        default=6,
+        default=7,
         min=0,
         max=default.LONGEST_INTERVAL,
         mutable=True,
