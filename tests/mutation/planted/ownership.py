@@ -152,7 +152,7 @@ def _(_is_marked, _seen, _intents):
     return False
 
 
-@plant(intents._is_marked, 'any mark proves a creation', in_runs=True)
+@plant(intents._is_marked, 'any mark proves a creation')
 def _(_is_marked, seen, _intents):
     return bool(mark.marks(seen.traits))
 
