@@ -14,6 +14,7 @@ import re
 import shutil
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator, Sequence
 
 from compute_agent import errors
@@ -33,12 +34,39 @@ def running(
     :param keep: descriptors that the program inherits
     :raises errors.ConfigError: the program cannot be started
     """
-    with log.open('wb') as output:
-        process = _start(command, log.parent, output.fileno(), keep)
+    process = None
     try:
+        with log.open('wb') as output, _interrupts_wait():
+            process = _start(command, log.parent, output.fileno(), keep)
         yield process
     finally:
-        end(process)
+        if process is not None:
+            end(process)
+
+
+@contextlib.contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Handle a signal that comes in the block at its end.
+
+    A program that was started, and whose start was then interrupted, would have
+    nobody to end it.
+    """
+    came: list[int] = []
+    handlers = {
+        number: handler
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if callable(handler := signal.getsignal(number))
+        and threading.current_thread() is threading.main_thread()
+    }
+    for number in handlers:
+        signal.signal(number, lambda number, _frame: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for late in came:
+            signal.raise_signal(late)
 
 
 def run(command: Sequence[str], log: pathlib.Path, limit: float) -> None:

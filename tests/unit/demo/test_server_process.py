@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server ends with its owner, even one that is interrupted at its start."""
+
+import signal
+import subprocess
+
+import pytest
+
+from demo import server_process
+
+
+def test_an_interrupt_at_the_start_leaves_nothing_running(
+    monkeypatch, tmp_path
+):
+    started = []
+
+    class Interrupted(subprocess.Popen):
+        def __init__(self, *words, **how):
+            super().__init__(*words, **how)
+            started.append(self)
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(subprocess, 'Popen', Interrupted)
+    with (
+        pytest.raises(KeyboardInterrupt),
+        server_process.running(['sleep', '1000'], tmp_path / 'log'),
+    ):
+        pytest.fail('it goes on')
+    assert [one.returncode is None for one in started] == [False]
