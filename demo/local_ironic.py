@@ -25,7 +25,7 @@ from . import ironic_directory, ironic_settings, server_process
 VARIABLE = 'COMPUTE_AGENT_IRONIC'
 PROGRAM = pathlib.Path('.servers', 'ironic', 'bin', 'ironic')
 HOST = '127.0.0.1'
-PATIENCE = 60.0  # seconds in which the server must answer
+PATIENCE = 180.0  # seconds in which the server must answer
 
 _LOG = 'ironic.log'
 _CONF = 'ironic.conf'

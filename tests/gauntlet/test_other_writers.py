@@ -48,6 +48,7 @@ def test_a_busy_host_costs_no_conflict(bench):
         assert sorted(agents.sent(bench.placement)) == [
             f'GET /resource_providers?in_tree={NAME}',
             f'GET {NAME}/aggregates',
+            f'GET {NAME}/allocations',
             f'GET {NAME}/inventories',
             f'GET {NAME}/traits',
             f'PUT {NAME}/inventories',
