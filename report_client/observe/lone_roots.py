@@ -6,8 +6,8 @@ generation, which every change of traits, aggregates and inventories raises. It
 shows no change of the provider's name or parent, and no child that another
 writer adds. So the tree is listed again from time to time, after each plan that
 this agent sends, after a cycle that failed, and if the generation changed. If
-the only change is an allocation, the answer proves it, and nothing is read. This module writes nothing to
-placement; ``list_strategy.py`` calls it.
+the only change is an allocation, the answer proves it, and nothing is read. This
+module writes nothing to placement; ``list_strategy.py`` calls it.
 """
 
 import dataclasses
