@@ -205,6 +205,9 @@ def _(end, self, status, reason, *, outage=None):
         self._applied += getattr(first, 'applied', ())
         outage.applied = tuple(self._applied)
     end(self, status, reason, outage=outage)
+    self.result = dataclasses.replace(
+        self.result, applied=tuple(self._applied)
+    )
 
 
 @plant(
