@@ -67,7 +67,7 @@ Measured = Callable[[], contextlib.AbstractContextManager[object]]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Cost:
-    """What Ironic does for an agent in an hour.
+    """The work of Ironic for an agent in an hour.
 
     :ivar cpu: seconds of processor time
     """

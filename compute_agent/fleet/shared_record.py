@@ -259,17 +259,14 @@ class SharedRecord:
         The entries themselves tell the time. An entry of a clock that is far
         ahead drops nothing: the age of others counts from the newest one before.
         """
-        rows = [
-            {
+        for position, some in enumerate(_parts(history)):
+            row = {
                 'share': self._share,
                 'sequence': sequence,
                 'position': position,
                 'at': max(float(entry[0]) for entry in some),
                 'entries': json.dumps([list(entry) for entry in some]),
             }
-            for position, some in enumerate(_parts(history))
-        ]
-        for row in rows:
             db.execute(_TELL, row)
         newest = max((float(entry[0]) for entry in history), default=0.0)
         if history and abs(newest - self._cleaned) >= _HOUR:

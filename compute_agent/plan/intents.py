@@ -104,8 +104,9 @@ def _reconcile_chain(
     if seen is None:
         return Outcome(dropped=tuple(intents))
     is_created = any(i.kind is None for i in intents)
-    is_shown = in_own_tree or _is_untouched(seen) or _is_marked(seen, intents)
-    if is_created and not is_shown:
+    if is_created and not (
+        in_own_tree or _is_untouched(seen) or _is_marked(seen, intents)
+    ):
         return Outcome(
             dropped=tuple(intents), notes=(_unclear_creation(seen),)
         )

@@ -27,7 +27,7 @@ _Consumers = Mapping[str, frozenset[str]]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _Checked:
-    """What is known of a tree that had one provider when it was listed.
+    """The state of a tree that had one provider when it was listed.
 
     :ivar generation: that of the provider when its consumers were read; -1 if
         they were not

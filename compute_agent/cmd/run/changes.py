@@ -4,10 +4,10 @@
 A driver may tell which of its nodes may have changed (``ComputeDriver.changes``),
 and may call ``wake`` when it knows of a change. The thread of the cycles waits
 here. It asks the drivers that can tell each ``[compute_agent] changes_interval``
-seconds, also if a cycle takes most of them, and a driver that woke it at once. The nodes that they name get a cycle
-of their own; a driver that woke it and cannot tell has all nodes get one. What
-the drivers tell is a hint: a lost one costs time until the next cycle of all
-nodes.
+seconds, also if a cycle takes most of them, and a driver that woke it at once. The
+nodes that they name get a cycle of their own; a driver that woke it and cannot tell
+has all nodes get one. What the drivers tell is a hint: a lost one costs time until
+the next cycle of all nodes.
 """
 
 import logging

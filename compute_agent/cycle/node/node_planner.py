@@ -285,19 +285,18 @@ class NodePlanner:
             and not takeover.is_written(inputs.record, node.uuid)
         ):
             self._settings.check_others(node, seen)
+        kept = None
+        if facts is not None and described.is_complete:
+            kept = KeptFacts(facts)
         basis = Basis(
             node=node,
-            facts=KeptFacts(facts)
-            if facts is not None and described.is_complete
-            else None,
+            facts=kept,
             edition=self._descriptions.edition,
             seen=seen,
             uuids=inputs.uuids,
             record=inputs.record,
             policy=inputs.policy,
-            description=None
-            if facts is not None and described.is_complete
-            else inputs.tree.description(),
+            description=inputs.tree.description() if kept is None else None,
         )
         if (
             last is not None

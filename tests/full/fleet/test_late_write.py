@@ -88,14 +88,16 @@ def tell(writer):
     writer.stdin.flush()
 
 
+def printed(net, *words):
+    """Return what a command prints on the agent's machine."""
+    return subprocess.run(
+        net.command(*words), check=True, capture_output=True, text=True
+    ).stdout
+
+
 def held_back(net, server):
     """Return how many bytes the system of the agent still has to deliver."""
-    listed = subprocess.run(
-        net.command('cat', '/proc/net/tcp'),
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
+    listed = printed(net, 'cat', '/proc/net/tcp')
     rows = [line.split() for line in listed.splitlines()[1:]]
     port = f':{server.server_port:04X}'
     return sum(int(r[4][:8], 16) for r in rows if r[2].endswith(port))
@@ -107,17 +109,10 @@ def mend(net):
     Such a packet (ARP) outlives its connection, for three seconds at most; see
     docs/fleet.md.
     """
-
-    def is_clear():
-        hops = subprocess.run(
-            net.command('ip', 'neighbour'),
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout
-        return 'INCOMPLETE' not in hops
-
-    wait_for(is_clear, 'no packet waits for an address')
+    wait_for(
+        lambda: 'INCOMPLETE' not in printed(net, 'ip', 'neighbour'),
+        'no packet waits for an address',
+    )
     net.mend()
 
 
