@@ -14,7 +14,6 @@ import argparse
 import contextlib
 import pathlib
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -209,11 +208,8 @@ def run(words: Sequence[str]) -> None:
     parser.add_argument('--repeats', type=int, default=REPEATS)
     asked = parser.parse_args(words)
     with contextlib.ExitStack() as stack:
-        made = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        folder = pathlib.Path(stack.enter_context(made))
-        folder.chmod(0o755)  # PostgreSQL's user reaches its data
-        known = stack.enter_context(
-            postgresql.started(folder, placement_server.free_port())
+        folder, known = stack.enter_context(
+            postgresql.temporary(placement_server.free_port())
         )
         known.create('shared')
         shared = known.url('shared').replace('psycopg2', 'psycopg')

@@ -28,7 +28,6 @@ import sqlite3
 import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -299,11 +298,8 @@ def made(
 ) -> Iterator[Bench]:
     """Yield a bench with so many nodes."""
     with contextlib.ExitStack() as stack:
-        temporary = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        folder = pathlib.Path(stack.enter_context(temporary))
-        folder.chmod(0o755)  # PostgreSQL's user reaches its data
-        known = stack.enter_context(
-            postgresql.started(folder, placement_server.free_port())
+        folder, known = stack.enter_context(
+            postgresql.temporary(placement_server.free_port())
         )
         placement_server.prepare(known, 'placement', folder)
         placement = stack.enter_context(

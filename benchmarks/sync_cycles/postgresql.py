@@ -13,6 +13,7 @@ import pwd
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -80,6 +81,19 @@ class PostgreSQL:
     def _replace(self, name: str, template: str) -> None:
         self.run('postgres', f'drop database if exists {name} with (force)')
         self.run('postgres', f'create database {name} template {template}')
+
+
+@contextlib.contextmanager
+def temporary(port: int) -> Iterator[tuple[pathlib.Path, PostgreSQL]]:
+    """Yield a folder that ends with the context, and a server with data in it.
+
+    :raises SystemExit: PostgreSQL is not installed
+    """
+    with contextlib.ExitStack() as stack:
+        made = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        folder = pathlib.Path(stack.enter_context(made))
+        folder.chmod(0o755)  # the server's user reaches its data
+        yield folder, stack.enter_context(started(folder, port))
 
 
 @contextlib.contextmanager
