@@ -8,7 +8,9 @@ can be pulled. ``accidents.py`` lets things happen to the one that holds the lea
 
 import contextlib
 import pathlib
+import re
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -23,6 +25,7 @@ from long_runs import daemon
 
 _PROGRAM = pathlib.Path(__file__).with_name('agent.py')
 _ROW = 'select epoch, pid, beat from lease where share = :share'
+_OF_THE_LEASE = re.compile(r'\b(?:lease|share|shared|standby|stands by)\b')
 _HEADERS = {
     'X-Auth-Token': 'admin:test',
     'OpenStack-API-Version': 'placement 1.39',
@@ -276,6 +279,21 @@ class Fleet:
                     return who
         return ''
 
+    def tell_all(self) -> None:
+        """Print the lease, and the end of each agent's log, for a failed test."""
+        try:
+            row = f'{self.row()}'
+        except sqlalchemy.exc.SQLAlchemyError as exc:
+            row = f'unknown: {exc}'
+        sys.stdout.write(f'epoch, process and beat of {self.share}: {row}\n')
+        for who, one in self.daemons.items():
+            said = one.said.splitlines()
+            about = [line for line in said if _OF_THE_LEASE.search(line)]
+            for title, lines in (('about the lease', about), ('all', said)):
+                sys.stdout.write(f'--- {who}, {one.ending}, {title}\n')
+                last = lines[-daemon.LINES :]
+                sys.stdout.writelines(f'{line}\n' for line in last)
+
     def wait_for_standby(self, who: str, mark: int) -> None:
         """Wait until an agent said that it stands by, after a mark."""
         one = self.daemons[who]
@@ -307,6 +325,9 @@ def running(
     try:
         fleet.start()
         yield fleet
+    except AssertionError:
+        fleet.tell_all()
+        raise
     finally:
         fleet.close()
 

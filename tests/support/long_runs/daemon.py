@@ -142,6 +142,14 @@ class Daemon:
         return self._process.pid
 
     @property
+    def ending(self) -> str:
+        """How this life ended, in words."""
+        if not self.lives:
+            return 'it was not started'
+        code = self._process.poll()
+        return 'it runs' if code is None else f'it ended with {code}'
+
+    @property
     def said(self) -> str:
         """The log of this life."""
         return self._log.read_text() if self._log.exists() else ''

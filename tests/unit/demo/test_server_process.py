@@ -9,6 +9,15 @@ import pytest
 from demo import server_process
 
 
+@pytest.fixture
+def _ctrl_c():
+    """Ctrl-C raises KeyboardInterrupt, whatever another test has set."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures('_ctrl_c')
 def test_an_interrupt_at_the_start_leaves_nothing_running(
     monkeypatch, tmp_path
 ):

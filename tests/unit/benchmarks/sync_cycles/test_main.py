@@ -31,6 +31,12 @@ ROOT = pathlib.Path(agents.__file__).parents[2]
 FLAT_1 = ['--nodes', '1', '--shapes', 'flat', '--repeats', '1']
 
 
+@pytest.fixture(autouse=True)
+def _handlers_stay(monkeypatch):
+    """The handlers of the process that runs the tests stay as they are."""
+    monkeypatch.setattr(command, '_end_in_order', lambda: None)
+
+
 def test_tables_and_plot_are_made_again_from_results(tmp_path):
     file = tmp_path / '2026-01-02.json'
     results = made.results(made.measured(), made.nova())
@@ -129,7 +135,6 @@ def bench(monkeypatch):
     monkeypatch.setattr(
         command, '_bench', lambda *_: contextlib.nullcontext(Bench())
     )
-    monkeypatch.setattr(command, '_end_in_order', lambda: None)
     return comes_to
 
 
