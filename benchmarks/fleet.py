@@ -134,8 +134,7 @@ def stand_by(agent: Agent) -> None:
     """Do what the daemon does in a turn of a standby."""
     if agent.sharing is not None:
         agent.sharing.is_ready()
-    uuids = [node.uuid for node in agent.tracker.nodes()]
-    agent.client.warm(agent.client.begin_warm(uuids), lambda: True)
+    agent.stand_by(lambda: True)
 
 
 def compared(

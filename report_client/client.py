@@ -109,16 +109,18 @@ class ReportClient:
         self,
         begun: Sequence[observation.ObservationBuilder],
         may_go_on: Callable[[], bool],
-    ) -> None:
+    ) -> Mapping[str, Observation]:
         """Read what changed, so that the first ``observe`` as a holder is short.
 
-        Three reads for each provider that changed since it was last read.
-        Nothing is recorded.
+        Three reads for each provider that changed since it was last read, and
+        one list where nodes are in aggregates. Nothing is recorded.
 
         :param may_go_on: called before each provider
+        :return: node uuid → what ``observe`` would return, for the nodes of
+            which it would read nothing more
         :raises errors.Unavailable: placement does not answer any more
         """
-        self._observer.warm(begun, may_go_on)
+        return self._observer.warm(begun, may_go_on)
 
     def broken(self) -> str:
         """Return why the circuit breaker is open; empty while it is closed."""

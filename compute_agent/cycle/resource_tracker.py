@@ -124,6 +124,25 @@ class ResourceTracker:
             self._control.others.take_over()
         self._remember()
 
+    def plan_ahead(
+        self,
+        agent_id: str,
+        nodes: Sequence[Node],
+        seen: Mapping[str, Observation],
+        may_go_on: Callable[[], bool],
+    ) -> None:
+        """Plan these nodes, which another agent with this id reports.
+
+        The first cycle after a take-over then plans only what has changed.
+
+        :param seen: the observations of those of them that are known
+        :param may_go_on: called before each node
+        :raises errors.AgentError: an operator's file is wrong
+        """
+        self._planner.sign(agent_id)
+        contended = self._control.contention.contended()
+        self._planner.plan_ahead(nodes, seen, contended, may_go_on)
+
     def _remember(self) -> None:
         """Read what is known of other writers."""
         if self._undos is not None:

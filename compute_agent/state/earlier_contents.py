@@ -26,17 +26,11 @@ def keep_contents(
     db: sqlite3.Connection, site: int, seen: provider.Provider, content: str
 ) -> None:
     """Keep a provider's contents, if they differ from those before."""
-    generation, found = seen.generation or 0, digest(content)
-    last = db.execute(
-        'select digest from past_contents where site = ? and uuid = ?'
-        ' and generation <= ? order by generation desc limit 1',
-        (site, seen.uuid, generation),
-    ).fetchone()
-    if last is not None and last[0] == found:
+    if are_kept(db, site, seen, content):
         return
     db.execute(
         'replace into past_contents values (?, ?, ?, ?)',
-        (site, seen.uuid, generation, found),
+        (site, seen.uuid, seen.generation or 0, digest(content)),
     )
     db.execute(
         'delete from past_contents where site = :site and uuid = :uuid and'
@@ -45,6 +39,18 @@ def keep_contents(
         ' order by generation desc limit :kept)',
         {'site': site, 'uuid': seen.uuid, 'kept': KEPT},
     )
+
+
+def are_kept(
+    db: sqlite3.Connection, site: int, seen: provider.Provider, content: str
+) -> bool:
+    """Return True if a provider's contents are those before."""
+    last = db.execute(
+        'select digest from past_contents where site = ? and uuid = ?'
+        ' and generation <= ? order by generation desc limit 1',
+        (site, seen.uuid, seen.generation or 0),
+    ).fetchone()
+    return last is not None and last[0] == digest(content)
 
 
 def had_contents(

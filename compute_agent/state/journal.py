@@ -215,6 +215,21 @@ class Journal:
                         self._save(db, reading)
                 self._history.record(db, entries)
 
+    def save_ahead(self, readings: Sequence[provider.Reading]) -> bool:
+        """Keep these readings, if nothing has to be recorded of any of them.
+
+        For an agent that stands by: it changes neither the record nor the
+        history.
+
+        :return: False if it kept none of them
+        """
+        with self._database.writing() as db:
+            if not self._says_nothing(db, readings):
+                return False
+            for reading in readings:
+                self._snapshot.save(db, reading)
+        return True
+
     def forget(
         self, uuids: Iterable[str], lost_roots: Iterable[str] = ()
     ) -> None:
@@ -352,6 +367,34 @@ class Journal:
             return ()
         own = self._history.own_since(db, uuid, last.read_at)
         return differences.entries(last, now, own)
+
+    def _says_nothing(
+        self, db: sqlite3.Connection, readings: Sequence[provider.Reading]
+    ) -> bool:
+        """Return True if ``save`` would record nothing of these readings."""
+        uuids = [reading.provider.uuid for reading in readings]
+        if earlier_contents.lost_providers(db, uuids):
+            return False
+        new = set[str]()
+        for reading in readings:
+            seen = reading.provider
+            last = self._snapshot.last_reading(db, seen.uuid)
+            if last is None:
+                new.add(seen.uuid)
+            elif not last.is_confirmed_by(reading):
+                return False
+            if (
+                not self._snapshot.is_recorded(db, seen)
+                or any(self._by_others(db, last, reading, new))
+                or self._is_doubted(db, seen.uuid)
+                or self._records.has_absent(db, seen)
+            ):
+                return False
+        return True
+
+    def _is_doubted(self, db: sqlite3.Connection, uuid: str) -> bool:
+        query = 'select 1 from doubted where uuid = ?'
+        return db.execute(query, (uuid,)).fetchone() is not None
 
     def _note_gone(self, db: sqlite3.Connection, uuid: str) -> None:
         """Record that another writer deleted a provider that is gone.

@@ -270,6 +270,17 @@ class Records:
                 seen.generation or 0,
             )
 
+    def has_absent(
+        self, db: sqlite3.Connection, seen: provider.Provider
+    ) -> bool:
+        """Return True if ``drop_absent`` would drop a name."""
+        return any(
+            name not in seen.names_of(assertion.Kind(kind))
+            for kind, name in db.execute(
+                'select kind, name from ours where uuid = ?', (seen.uuid,)
+            )
+        )
+
     def add(
         self, db: sqlite3.Connection, node_uuid: str, added: Record
     ) -> None:

@@ -266,6 +266,8 @@ class Replica:
             documents.forget_touched(db)
 
     def _put(self, db: sqlite3.Connection, changed: Documents) -> None:
+        if not changed:
+            return
         documents.replace(db, changed)
         self._snapshot.forget_trees(db, changed)
         self._forget_memory()

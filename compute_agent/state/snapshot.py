@@ -205,6 +205,14 @@ class Snapshot:
         self.drop_prior_state(db, reading.provider.uuid)
         earlier_contents.restore(db, self._site.id(db), reading.provider)
 
+    def is_recorded(
+        self, db: sqlite3.Connection, seen: provider.Provider
+    ) -> bool:
+        """Return True if a reading shows contents that were recorded before."""
+        return earlier_contents.are_kept(
+            db, self._site.id(db), seen, _packed_contents(seen)
+        )
+
     def is_earlier_state(
         self, db: sqlite3.Connection, seen: provider.Provider
     ) -> bool:

@@ -133,6 +133,20 @@ class Reading:
         """True if the last list showed a lower generation."""
         return self.suspect_since > 0
 
+    def is_confirmed_by(self, later: 'Reading') -> bool:
+        """Return True if a later reading shows the same, but for generations.
+
+        A new allocation raises the generation, and changes nothing else.
+        """
+        now, generation = later.provider, self.provider.generation
+        return (
+            not self.suspect
+            and not self.is_above(now.generation or 0)
+            and self.root_uuid == later.root_uuid
+            and self.provider
+            == dataclasses.replace(now, generation=generation)
+        )
+
     def is_above(self, generation: int) -> bool:
         """Return True if placement now shows a lower generation.
 

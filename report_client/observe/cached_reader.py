@@ -54,10 +54,11 @@ class CachedReader:
         may_go_on: Callable[[], bool],
         workers: int,
     ) -> None:
-        """Read providers that changed, only to remember them; see ``use_warm``.
+        """Read providers that changed; see ``use_warm``.
 
-        An agent that stands by records nothing. A provider with an intent is
-        read once its outcome can be recorded.
+        An agent that stands by records nothing: the readings of which it would
+        have to are only remembered. A provider with an intent is read once its
+        outcome can be recorded.
         """
         rows = {row.uuid: row for b in builders for row in b.rows}
         self._warm = {u: r for u, r in self._warm.items() if u in rows}
@@ -72,6 +73,10 @@ class CachedReader:
                     )
                     if not (is_known or row.fault) and may_go_on():
                         self._warm[row.uuid] = self._reader.provider(row)
+                new = self._unsaved(builder, stored, self._warm)
+                if new and self._store.journal.save_ahead(new):
+                    for reading in new:
+                        del self._warm[reading.provider.uuid]
 
         parallel.each(builders, read, workers=workers)
 
@@ -80,7 +85,7 @@ class CachedReader:
         builders: Sequence[observation.ObservationBuilder],
         since: int,
     ) -> None:
-        """Save the readings of ``warm`` as if they were made now.
+        """Save the readings that ``warm`` remembered as if they were made now.
 
         Only those of nodes whose own tree the store and they have completely,
         unchanged. They are dropped: from now on the store has what counts.
@@ -88,7 +93,9 @@ class CachedReader:
         warm, self._warm = self._warm, {}
         if not warm:
             return
-        stored = self._store.snapshot.readings(warm)
+        stored = self._store.snapshot.readings(
+            row.uuid for builder in builders for row in builder.rows
+        )
         returned = self._store.journal.lost_providers(warm)
         warm = {
             uuid: reading
@@ -101,16 +108,30 @@ class CachedReader:
         }
         new: list[provider.Reading] = []
         for builder in builders:
-            missing = [
-                row
-                for row in builder.rows
-                if not self._reusable(builder, row, stored)
-            ]
-            found = [self._reusable(builder, row, warm) for row in missing]
-            new += filter(None, found) if all(found) else ()
+            new += self._unsaved(builder, stored, warm)
         if new:
-            new.sort(key=lambda reading: reading.provider.parent_uuid or '')
             self._store.journal.save(new, since=since)
+
+    def _unsaved(
+        self,
+        builder: observation.ObservationBuilder,
+        stored: Mapping[str, provider.Reading],
+        warm: Mapping[str, provider.Reading],
+    ) -> list[provider.Reading]:
+        """Return what the store lacks of a node's own tree, parents first.
+
+        :return: nothing, unless store and memory have the tree completely
+        """
+        missing = [
+            row
+            for row in builder.rows
+            if not self._reusable(builder, row, stored)
+        ]
+        found = [self._reusable(builder, row, warm) for row in missing]
+        new = [reading for reading in found if reading is not None]
+        if len(new) < len(missing):
+            return []
+        return sorted(new, key=lambda one: one.provider.parent_uuid or '')
 
     def recall(
         self,

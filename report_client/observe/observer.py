@@ -147,12 +147,57 @@ class Observer:
         self,
         begun: Sequence[observation.ObservationBuilder],
         may_go_on: Callable[[], bool],
-    ) -> None:
+    ) -> dict[str, Observation]:
         """Read the providers of nodes that changed, and record nothing.
 
         The next ``observe`` uses these readings if nothing changed since.
+
+        :return: node uuid → its observation, for the nodes of which ``observe``
+            would have nothing to read or to record
         """
         self._providers.warm(begun, may_go_on, self._workers)
+        known = self._whole(begun)
+        try:
+            self._sharing.add_to(known, (), known[0].since if known else 0)
+        except errors.Deposed:  # a reading of them has to be recorded
+            known = [one for one in known if not one.aggregates()]
+        found = {one.node_uuid: self._finished(one) for one in known}
+        return {
+            uuid: one
+            for uuid, one in found.items()
+            if isinstance(one, Observation)
+        }
+
+    def _whole(
+        self, begun: Sequence[observation.ObservationBuilder]
+    ) -> list[observation.ObservationBuilder]:
+        """Return the nodes that are in the store, with all in their trees.
+
+        Nothing of them is elsewhere, was deleted, or has an intent.
+        """
+        uuids = [builder.node_uuid for builder in begun]
+        created = self._store.records.created_for(uuids)
+        members = self._store.snapshot.members(uuids)
+        stored = self._store.snapshot.readings(
+            row.uuid for builder in begun for row in builder.rows
+        )
+        whole = []
+        for builder in begun:
+            uuid = builder.node_uuid
+            known = {
+                *created.get(uuid, ()),
+                *members.get(uuid, ()),
+                *self._watched.get(uuid, ()),
+            }
+            if (
+                builder.rows
+                and builder.error is None
+                and not builder.intents
+                and known <= builder.home
+                and self._providers.recall(builder, stored)
+            ):
+                whole.append(builder)
+        return whole
 
     def check_new_root(self, node_uuid: str, uuid: str, name: str) -> None:
         """Refuse a new root whose name another provider has.

@@ -76,6 +76,12 @@ class Journal(Protocol):
     ) -> None:
         """Keep these readings, except those older than the stored ones."""
 
+    def save_ahead(self, readings: Sequence[provider.Reading]) -> bool:
+        """Keep these readings, if nothing has to be recorded of any of them.
+
+        :return: False if it kept none of them
+        """
+
     def forget(
         self, uuids: Iterable[str], lost_roots: Iterable[str] = ...
     ) -> None:

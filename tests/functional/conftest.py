@@ -11,6 +11,9 @@ import sys
 
 import pytest
 
+from compute_agent.cycle.planning import decide as deciding
+from compute_agent.plan.needs import Known, Needs
+
 HIDING = pathlib.Path(__file__).parents[1] / 'support' / 'no_libvirt'
 
 
@@ -20,3 +23,20 @@ def no_libvirt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, 'libvirt', None)
     more = filter(None, [str(HIDING), os.environ.get('PYTHONPATH')])
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(more))
+
+
+@pytest.fixture
+def planned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The nodes that a plan was made for, each time that one was made."""
+    made, real = list[str](), deciding.decide
+
+    def decide(
+        inputs: deciding.Inputs, known: Known
+    ) -> deciding.Decision | Needs:
+        decision = real(inputs, known)
+        if not isinstance(decision, Needs):
+            made.append(inputs.policy.node_uuid)
+        return decision
+
+    monkeypatch.setattr(deciding, 'decide', decide)
+    return made

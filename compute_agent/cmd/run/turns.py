@@ -3,10 +3,10 @@
 
 Before each cycle the thread of the cycles asks ``is_mine``. For an agent that
 shares its nodes with no other it always is. A standby follows the record there,
-and tries from time to time if it could report: it lists the driver's nodes, and
-reads what changed of them, so that its first cycle reads little. It writes
-nothing. Between two cycles the holder also gives the lease up, if a person, or a
-better standby, is to follow.
+and tries from time to time if it could report: it lists the driver's nodes,
+reads what changed of them and plans them, so that its first cycle has little to
+do. It writes nothing. Between two cycles the holder also gives the lease up, if
+a person, or a better standby, is to follow.
 """
 
 import logging
@@ -30,7 +30,6 @@ LOG = logging.getLogger(__name__)
 GRACE = 1.0  # seconds that a running cycle gets when the daemon stops
 _LONGEST = 30.0  # seconds for the node in hand
 _OFTEN = 3.0  # seconds; a standby follows the record
-_NOBODY = '00000000-0000-0000-0000-000000000000'
 
 
 class Turns:
@@ -192,26 +191,17 @@ class Turns:
         now, interval = fence.uptime(), self._work.interval()
         if self._tried is None or 0 < interval <= now - self._tried:
             try:
-                self._look_at_nodes(member)
+                self._agent.stand_by(
+                    lambda: (
+                        member.epoch is None and not self._requests.is_set()
+                    ),
+                    lambda: member.note(''),
+                )
             except errors.AgentError as exc:
                 member.note(str(exc))
                 raise
             self._tried = now
         self._life.stand_by(member.holder(), '')
-
-    def _look_at_nodes(self, member: 'Membership') -> None:
-        """List the driver's nodes, and read what changed of them.
-
-        :raises errors.AgentError: the driver or placement does not answer
-        """
-        client = self._agent.client
-        nodes = [node.uuid for node in self._agent.tracker.nodes()]
-        begun = client.begin_warm(nodes or [_NOBODY])
-        member.note('')
-        client.warm(
-            begun,
-            lambda: member.epoch is None and not self._requests.is_set(),
-        )
 
     # --- a listener of cycles ---------------------------------------------------
 

@@ -7,7 +7,7 @@
 import contextlib
 import dataclasses
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ...ownership.policy import Prune
 from ...provider_config import files as provider_config
@@ -20,6 +20,8 @@ if typing.TYPE_CHECKING:
 
     from ...cycle import resource_tracker
     from . import sharing
+
+_NOBODY = '00000000-0000-0000-0000-000000000000'
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +82,29 @@ class Agent:
         self.state.nodes.settle_sources(self.drivers)
         self.tracker.take_over(self.state.agent_id)
         self.client.invalidate()
+
+    def stand_by(
+        self,
+        may_go_on: Callable[[], bool],
+        reached: Callable[[], object] = bool,
+    ) -> None:
+        """Read and plan what this agent would report, for its first cycle.
+
+        It records nothing, and writes nothing to placement.
+
+        :param may_go_on: called before each provider and each plan
+        :param reached: called once the drivers and placement have answered
+        :raises errors.AgentError: one of them does not answer, or an operator's
+            file is wrong
+        """
+        nodes = self.tracker.nodes()
+        # At least one: the answer tells that placement can be reached.
+        uuids = [node.uuid for node in nodes] or [_NOBODY]
+        begun = self.client.begin_warm(uuids)
+        reached()
+        seen = self.client.warm(begun, may_go_on)
+        agent_id = self.state.agent_id
+        self.tracker.plan_ahead(agent_id, nodes, seen, may_go_on)
 
     def reload_driver(self) -> None:
         """Have the drivers read their own files again.

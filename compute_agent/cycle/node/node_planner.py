@@ -32,6 +32,7 @@ from ...tree import assertion, host_inventory, provider
 from ...tree.inventory import Ratios
 from ...tree.node import Node
 from ...tree.provider_tree import ProviderTree
+from ...virt import failures
 from .. import node_list
 from ..describing.descriptions import Described, Descriptions, Facts
 from ..planning import decide
@@ -163,6 +164,7 @@ class NodePlanner:
         self._consumers = KnownConsumers()
         self._memories: dict[str, decide.Memory] = {}
         self._left = frozenset[str]()
+        self._is_ahead = False
 
     def sign(self, agent_id: str) -> None:
         """Have this id from now on, in the mark on the nodes' roots."""
@@ -236,6 +238,43 @@ class NodePlanner:
         :raises errors.AgentError: not even placement's list could be read
         """
         found = self._client.observe(node_uuids)
+        self._observed(found)
+        return found
+
+    def plan_ahead(
+        self,
+        nodes: Sequence[Node],
+        seen: Mapping[str, Observation],
+        contended: Collection[contention.Item],
+        may_go_on: Callable[[], bool],
+    ) -> None:
+        """Plan nodes that another agent reports, to have their empty plans.
+
+        Nothing is read for it. What a node's plan lacks, or why there is none,
+        is found in the first cycle of this agent.
+
+        :param seen: the observations of some of these nodes
+        :raises errors.AgentError: an operator's file is wrong
+        """
+        self.begin()
+        self._observed(seen)
+        self._is_ahead = True
+        try:
+            for node in nodes:
+                if node.uuid not in seen or not may_go_on():
+                    continue
+                try:
+                    self.plan(node, seen[node.uuid], contended)
+                except failures.caught():
+                    continue  # the first cycle finds it, and tells it
+        finally:
+            self._is_ahead = False
+            self.end([node.uuid for node in nodes])
+
+    def _observed(
+        self, found: Mapping[str, Observation | errors.AgentError]
+    ) -> None:
+        """Read what belongs to these observations."""
         self._rivals.observed(found)
         self._roots.observed()
         self._records.preload(
@@ -245,7 +284,6 @@ class NodePlanner:
                 if isinstance(seen, Observation)
             }
         )
-        return found
 
     def plan(
         self,
@@ -502,7 +540,11 @@ class NodePlanner:
         """Return the facts that a decision lacks.
 
         The history tells who changed a name, and placement everything else.
+
+        :raises errors.Deposed: this agent plans ahead, so it reads nothing
         """
+        if self._is_ahead:
+            raise errors.Deposed('this agent stands by: it reads no more')
         authors = {
             (uuid, kind, name): self._settings.author(
                 seen.providers.get(

@@ -11,10 +11,8 @@ import pytest
 from agents import NAME, NODE
 
 from compute_agent.cycle import resource_tracker
-from compute_agent.cycle.planning import decide as deciding
 from compute_agent.cycle.resource_tracker import Status
 from compute_agent.limits import backoff
-from compute_agent.plan.needs import Needs
 from compute_agent.state.database import schema
 from compute_agent.tree import inventory
 
@@ -36,21 +34,6 @@ def waiting():
         limits=lambda: None,
         back_off=backoff.Backoff(lambda: 0.0, spread=lambda _low, high: high),
     )
-
-
-@pytest.fixture
-def planned(monkeypatch):
-    """The nodes that a plan was made for."""
-    made, real = [], deciding.decide
-
-    def decide(inputs, known):
-        decision = real(inputs, known)
-        if not isinstance(decision, Needs):
-            made.append(inputs.policy.node_uuid)
-        return decision
-
-    monkeypatch.setattr(deciding, 'decide', decide)
-    return made
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A standby reads what changes, so that its first cycle reads almost nothing."""
+"""A standby reads and plans ahead, so that its first cycle has little to do."""
 
 import uuid
 
@@ -16,11 +16,10 @@ ONE = str(uuid.UUID(int=1))
 def stand_by(agent):
     """Do what a turn of a standby does."""
     agent.replica.catch_up()
-    client = agent.client
-    client.warm(
-        client.begin_warm([node.uuid for node in agent.tracker.nodes()]),
-        lambda: True,
-    )
+    nodes = agent.tracker.nodes()
+    begun = agent.client.begin_warm([node.uuid for node in nodes])
+    seen = agent.client.warm(begun, lambda: True)
+    agent.tracker.plan_ahead(agent.state.agent_id, nodes, seen, lambda: True)
 
 
 @pytest.fixture
@@ -56,7 +55,6 @@ def reads(one):
     ]
 
 
-@pytest.mark.catches('the readings of a standby are not used')
 @pytest.mark.parametrize('fleet', [300], indirect=True)
 def test_the_first_cycle_after_a_take_over_is_one_request(
     fleet, standby, placement
@@ -66,6 +64,18 @@ def test_the_first_cycle_after_a_take_over_is_one_request(
     assert sent(placement) == [LIST]
     standby.done()
     assert sent(placement) == [LIST] * 2
+
+
+@pytest.mark.catches('the readings of a standby are not used')
+def test_what_another_writer_changed_before_is_not_read_again(
+    fleet, standby, placement, operator
+):
+    operator.add_traits('CUSTOM_OTHER', uuid=ONE)
+    stand_by(standby)
+    placement.clear()
+    fleet.take_over(standby)
+    standby.done()
+    assert sent(placement) == [LIST]
 
 
 def test_a_standby_reads_all_once_and_then_what_changed(
@@ -150,3 +160,104 @@ def test_an_outage_is_told(fleet, holder, placement):
         agent.client.warm(begun, lambda: True)
     with pytest.raises(errors.Unavailable):
         agent.client.begin_warm(list(fleet.nodes))
+
+
+# --- its plans ----------------------------------------------------------------
+
+
+@pytest.mark.catches('a standby plans nothing ahead')
+def test_the_first_cycle_plans_nothing_again(fleet, planned, standby):
+    assert sorted(planned[-len(fleet.nodes) :]) == sorted(fleet.nodes)
+    planned.clear()
+    stand_by(standby)
+    fleet.take_over(standby)
+    standby.done()
+    assert planned == []
+
+
+@pytest.mark.catches('a standby plans nothing ahead')
+def test_nodes_that_share_a_pool_are_planned_ahead_too(
+    fleet, holder, operator, planned
+):
+    pool, aggregate = str(uuid.uuid4()), str(uuid.uuid4())
+    operator.create(pool, 'pool')
+    operator.add_traits('MISC_SHARES_VIA_AGGREGATE', uuid=pool)
+    for one in (pool, *fleet.nodes):
+        operator.set_aggregates(aggregate, uuid=one)
+    for _ in range(2):
+        holder.done()
+    holder.replica.pay()
+    standby = fleet.standby()
+    for _ in range(2):
+        stand_by(standby)
+    planned.clear()
+    fleet.take_over(standby)
+    standby.done()
+    assert planned == []
+
+
+@pytest.mark.parametrize('where', ['the driver', 'placement'])
+def test_what_changed_since_is_planned_again(
+    fleet, standby, operator, planned, where
+):
+    planned.clear()
+    if where == 'placement':
+        operator.remove_traits('CUSTOM_A', uuid=ONE)
+    else:
+        fleet.wanted = ['CUSTOM_A', 'CUSTOM_B']
+    fleet.take_over(standby)
+    standby.done()
+    assert {*planned} == {ONE}
+    assert operator.traits(ONE) >= {*fleet.wanted}
+
+
+@pytest.mark.catches('a standby asks placement for a plan ahead')
+def test_a_plan_ahead_asks_nothing(fleet, standby, placement, operator):
+    """The inventory may be in use; who uses it is asked when it goes."""
+    operator.allocate(str(uuid.uuid4()), 'VCPU', uuid=ONE)
+    stand_by(standby)
+    standby.driver.describe = lambda tree, node: tree.update_inventory(
+        node, {'CUSTOM_IRON': {'total': 1}}
+    )
+    placement.clear()
+    stand_by(standby)
+    assert sent(placement) == [LIST]
+
+
+def test_no_plan_begins_once_it_may_not_go_on(fleet, standby, planned):
+    planned.clear()
+    nodes, left = standby.tracker.nodes(), iter([True, True])
+    begun = standby.client.begin_warm([*fleet.nodes])
+    seen = standby.client.warm(begun, lambda: True)
+    fleet.wanted = ['CUSTOM_B']
+    standby.tracker.plan_ahead('', nodes, seen, lambda: next(left, False))
+    assert len(planned) <= 2
+
+
+def test_a_node_that_fails_does_not_keep_the_others_from_a_plan(
+    fleet, holder, planned
+):
+    standby = fleet.standby()
+    describe = standby.driver.describe
+
+    def broken(tree, node):
+        if node == fleet.nodes[ONE]:
+            raise SystemExit('broken')
+        describe(tree, node)
+
+    standby.driver.describe = broken
+    planned.clear()
+    stand_by(standby)
+    assert {*planned} == {*fleet.nodes} - {ONE}
+
+
+@pytest.mark.catches('a standby keeps what it would have to record')
+def test_what_the_history_has_to_tell_is_told_in_the_first_cycle(
+    fleet, standby, operator
+):
+    operator.add_traits('CUSTOM_OTHER', uuid=ONE)
+    stand_by(standby)
+    fleet.take_over(standby)
+    standby.done()
+    told = standby.state.history.about(ONE, 100)
+    assert [one for one in told if 'CUSTOM_OTHER' in str(one)]

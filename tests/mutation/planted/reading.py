@@ -12,7 +12,7 @@ from compute_agent.cycle.planning import empty_plans
 from compute_agent.ownership import in_use
 from compute_agent.plan.diff import diff
 from compute_agent.plan.operations import operations as ops
-from compute_agent.state import snapshot
+from compute_agent.state import journal, snapshot
 from compute_agent.tree import hierarchy, provider_tree
 from compute_agent.tree.assertion import Kind
 from report_client import client
@@ -40,6 +40,28 @@ def _(_use_warm, _self, _builders, _since):
 def _(_warm, self, builders, _may_go_on, _workers):
     for builder in builders:
         self.read(builder, builder.rows)
+
+
+@plant(node_planner.NodePlanner.plan_ahead, 'a standby plans nothing ahead')
+def _(_plan_ahead, _self, _nodes, _seen, _contended, _may_go_on):
+    """Plan each node in the first cycle."""
+
+
+@plant(
+    node_planner.NodePlanner._read,
+    'a standby asks placement for a plan ahead',
+)
+def _(read, self, seen, needs):
+    self._is_ahead = False
+    return read(self, seen, needs)
+
+
+@plant(
+    journal.Journal._says_nothing,
+    'a standby keeps what it would have to record',
+)
+def _(_says_nothing, _self, _db, _readings):
+    return True
 
 
 # --- what an idle cloud costs -------------------------------------------------
