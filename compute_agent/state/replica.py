@@ -127,6 +127,8 @@ class Replica:
         self._is_loaded = self._went_back = False
         self._is_behind = True
         self._owes = False
+        # The documents of this copy, while only ``_put`` changes them.
+        self._mine: dict[str, str] | None = None
         self._moved: Mapping[str, Any] = {}
         with database.reading() as db:
             documents.watch(db)
@@ -213,15 +215,20 @@ class Replica:
         """Apply what other agents committed, and this one without knowing."""
         entries = self._shared.history(known.sequence)
         if changes.documents or entries:
+            mine, self._mine = self._mine, None
             with self._applying(known, changes.sequence) as db:
                 self._put(db, changes.documents)
                 self._history.copy(db, entries)
+            if mine is not None:
+                self._mine = _existing({**mine, **changes.documents})
 
     def _load(self, known: _Known, changes: Changes, *, lost: bool) -> None:
         """Drop this copy for all documents of the shared record."""
-        with self._database.reading() as db:
-            mine = documents.read(db)
-        theirs = {k: v for k, v in changes.documents.items() if v is not None}
+        mine, theirs = self._mine, _existing(changes.documents)
+        if mine is None:
+            with self._database.reading() as db:
+                mine = _existing(documents.read(db))
+        self._mine = None
         if not theirs and not known.place:
             return  # no agent has reported this share with a fleet yet
         if lost:
@@ -253,6 +260,8 @@ class Replica:
             )
             self._history.copy(db, entries, whole=is_other and bool(entries))
         self._is_loaded = True
+        if self._epoch is None:
+            self._mine = theirs
         self._begin_anew(changes.sequence)
 
     @contextlib.contextmanager
@@ -291,7 +300,7 @@ class Replica:
         with self._database.reading() as db:
             known = self._known(db)
             self._journal.inherit(intents.providers(db), self._prove)
-        self._epoch = epoch
+        self._epoch, self._mine = epoch, None
         if self._is_loaded and not known.is_older:
             return
         try:
@@ -439,3 +448,8 @@ class Replica:
             'update shared set place = ?, sequence = ?, is_older = ?',
             (self._place, sequence, is_older),
         )
+
+
+def _existing(some: Documents) -> dict[str, str]:
+    """Return these documents without those that have no rows any more."""
+    return {key: text for key, text in some.items() if text is not None}
