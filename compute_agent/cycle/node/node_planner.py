@@ -67,6 +67,10 @@ def _unknown_author(
     return ''
 
 
+class _ReadsNothing(Exception):
+    """A plan that is made ahead needs a fact that must be read."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The settings of the operator that the plans of all nodes depend on.
@@ -541,10 +545,10 @@ class NodePlanner:
 
         The history tells who changed a name, and placement everything else.
 
-        :raises errors.Deposed: this agent plans ahead, so it reads nothing
+        :raises _ReadsNothing: this agent plans ahead
         """
         if self._is_ahead:
-            raise errors.Deposed('this agent stands by: it reads no more')
+            raise _ReadsNothing
         authors = {
             (uuid, kind, name): self._settings.author(
                 seen.providers.get(
