@@ -112,8 +112,8 @@ class ReportClient:
     ) -> Mapping[str, Observation]:
         """Read what changed, so that the first ``observe`` as a holder is short.
 
-        Three reads for each provider that changed since it was last read, and
-        one list where nodes are in aggregates. Nothing is recorded.
+        Three reads for each provider that changed since it was last read. The
+        record and the history stay as they are.
 
         :param may_go_on: called before each provider
         :return: node uuid → what ``observe`` would return, for the nodes of

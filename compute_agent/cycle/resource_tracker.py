@@ -140,6 +140,7 @@ class ResourceTracker:
         :raises errors.AgentError: an operator's file is wrong
         """
         self._planner.sign(agent_id)
+        self._remember()
         contended = self._control.contention.contended()
         self._planner.plan_ahead(nodes, seen, contended, may_go_on)
 

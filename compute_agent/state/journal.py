@@ -26,6 +26,7 @@ from collections.abc import (
     Sequence,
 )
 
+from .. import errors
 from ..ownership.record import Record
 from ..plan.history_entry import Entry, What
 from ..plan.intents import Intent
@@ -223,11 +224,15 @@ class Journal:
 
         :return: False if it kept none of them
         """
-        with self._database.writing() as db:
-            if not self._says_nothing(db, readings):
+        with self._database.reading() as db:
+            if not self._are_no_news(db, readings):
                 return False
-            for reading in readings:
-                self._snapshot.save(db, reading)
+        try:
+            with self._database.writing(is_late=True) as db:
+                for reading in readings:
+                    self._snapshot.save(db, reading)
+        except errors.Deposed:  # the record would change
+            return False
         return True
 
     def forget(
@@ -368,11 +373,13 @@ class Journal:
         own = self._history.own_since(db, uuid, last.read_at)
         return differences.entries(last, now, own)
 
-    def _says_nothing(
+    def _are_no_news(
         self, db: sqlite3.Connection, readings: Sequence[provider.Reading]
     ) -> bool:
         """Return True if ``save`` would record nothing of these readings."""
         uuids = [reading.provider.uuid for reading in readings]
+        if any(intents.on_providers(db, uuids).values()):
+            return False  # a change may be that of the intent
         if earlier_contents.lost_providers(db, uuids):
             return False
         new = set[str]()
@@ -387,6 +394,7 @@ class Journal:
                 not self._snapshot.is_recorded(db, seen)
                 or any(self._by_others(db, last, reading, new))
                 or self._is_doubted(db, seen.uuid)
+                or self._snapshot.is_lost_root(db, seen.uuid)
                 or self._records.has_absent(db, seen)
             ):
                 return False

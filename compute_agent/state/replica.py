@@ -38,6 +38,9 @@ select uuid from ours union select uuid from intent union
 select uuid from past_ours
 """
 
+# Where an entry of the history names a node and a provider.
+_SUBJECTS = tuple(map(documents.HISTORY.index, ('node_uuid', 'uuid')))
+
 Documents = Mapping[str, str | None]
 #: An entry of the history, in the order of ``documents.HISTORY``.
 HistoryRow = Sequence[Any]
@@ -127,7 +130,8 @@ class Replica:
         self._is_loaded = self._went_back = False
         self._is_behind = True
         self._owes = False
-        # The documents of this copy, while only ``_put`` changes them.
+        # The documents of this copy, of a standby: only ``_put`` changes them.
+        # None if they must be read.
         self._mine: dict[str, str] | None = None
         self._moved: Mapping[str, Any] = {}
         with database.reading() as db:
@@ -217,7 +221,7 @@ class Replica:
         if changes.documents or entries:
             mine, self._mine = self._mine, None
             with self._applying(known, changes.sequence) as db:
-                self._put(db, changes.documents)
+                self._put(db, changes.documents, entries)
                 self._history.copy(db, entries)
             if mine is not None:
                 self._mine = _existing({**mine, **changes.documents})
@@ -225,9 +229,11 @@ class Replica:
     def _load(self, known: _Known, changes: Changes, *, lost: bool) -> None:
         """Drop this copy for all documents of the shared record."""
         mine, theirs = self._mine, _existing(changes.documents)
-        if mine is None:
-            with self._database.reading() as db:
-                mine = _existing(documents.read(db))
+        with self._database.reading() as db:
+            # A command beside this daemon writes approvals.
+            some = None if mine is None else [documents.OF_NO_PROVIDER]
+            read = documents.read(db, some)
+        mine = _existing({**(mine or {}), **read})
         self._mine = None
         if not theirs and not known.place:
             return  # no agent has reported this share with a fleet yet
@@ -257,6 +263,7 @@ class Replica:
                     for key in keys
                     if mine.get(key) != theirs.get(key)
                 },
+                entries,
             )
             self._history.copy(db, entries, whole=is_other and bool(entries))
         self._is_loaded = True
@@ -274,11 +281,22 @@ class Replica:
             self._note(db, sequence, is_older=known.is_older)
             documents.forget_touched(db)
 
-    def _put(self, db: sqlite3.Connection, changed: Documents) -> None:
-        if not changed:
+    def _put(
+        self,
+        db: sqlite3.Connection,
+        changed: Documents,
+        entries: Sequence[HistoryRow],
+    ) -> None:
+        """Put these documents here; drop the readings that they make old.
+
+        The same holds for what an entry of the history tells, as that of a
+        provider that another writer renamed: this agent must not tell it again.
+        """
+        told = {str(row[at]) for row in entries for at in _SUBJECTS} - {''}
+        if not changed and not told:
             return
         documents.replace(db, changed)
-        self._snapshot.forget_trees(db, changed)
+        self._snapshot.forget_trees(db, {*changed, *told})
         self._forget_memory()
 
     # --- a holder -------------------------------------------------------------

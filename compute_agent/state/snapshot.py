@@ -205,6 +205,12 @@ class Snapshot:
         self.drop_prior_state(db, reading.provider.uuid)
         earlier_contents.restore(db, self._site.id(db), reading.provider)
 
+    def is_lost_root(self, db: sqlite3.Connection, uuid: str) -> bool:
+        """Return True for a root that another writer deleted, so far as known."""
+        query = 'select 1 from lost_root where site = ? and uuid = ?'
+        key = (self._site.id(db), uuid)
+        return db.execute(query, key).fetchone() is not None
+
     def is_recorded(
         self, db: sqlite3.Connection, seen: provider.Provider
     ) -> bool:

@@ -56,9 +56,9 @@ class CachedReader:
     ) -> None:
         """Read providers that changed; see ``use_warm``.
 
-        An agent that stands by records nothing: the readings of which it would
-        have to are only remembered. A provider with an intent is read once its
-        outcome can be recorded.
+        An agent that stands by changes neither the record nor the history: a
+        reading that must be recorded is only remembered. A provider with an
+        intent is read once its outcome can be recorded.
         """
         rows = {row.uuid: row for b in builders for row in b.rows}
         self._warm = {u: r for u, r in self._warm.items() if u in rows}
@@ -76,7 +76,7 @@ class CachedReader:
                 new = self._unsaved(builder, stored, self._warm)
                 if new and self._store.journal.save_ahead(new):
                     for reading in new:
-                        del self._warm[reading.provider.uuid]
+                        self._warm.pop(reading.provider.uuid, None)
 
         parallel.each(builders, read, workers=workers)
 

@@ -148,20 +148,17 @@ class Observer:
         begun: Sequence[observation.ObservationBuilder],
         may_go_on: Callable[[], bool],
     ) -> dict[str, Observation]:
-        """Read the providers of nodes that changed, and record nothing.
+        """Read the providers of nodes that changed.
 
-        The next ``observe`` uses these readings if nothing changed since.
+        Neither the record nor the history changes. The next ``observe`` uses these readings if nothing changed since.
 
         :return: node uuid → its observation, for the nodes of which ``observe``
             would have nothing to read or to record
         """
         self._providers.warm(begun, may_go_on, self._workers)
-        known = self._whole(begun)
-        try:
-            self._sharing.add_to(known, (), known[0].since if known else 0)
-        except errors.Deposed:  # a reading of them has to be recorded
-            known = [one for one in known if not one.aggregates()]
-        found = {one.node_uuid: self._finished(one) for one in known}
+        found = {
+            one.node_uuid: self._finished(one) for one in self._whole(begun)
+        }
         return {
             uuid: one
             for uuid, one in found.items()
@@ -173,7 +170,8 @@ class Observer:
     ) -> list[observation.ObservationBuilder]:
         """Return the nodes that are in the store, with all in their trees.
 
-        Nothing of them is elsewhere, was deleted, or has an intent.
+        Nothing of them is elsewhere, was deleted, or has an intent, and they
+        are in no aggregate, so that they have no sharing providers.
         """
         uuids = [builder.node_uuid for builder in begun]
         created = self._store.records.created_for(uuids)
@@ -195,6 +193,7 @@ class Observer:
                 and not builder.intents
                 and known <= builder.home
                 and self._providers.recall(builder, stored)
+                and not builder.aggregates()
             ):
                 whole.append(builder)
         return whole

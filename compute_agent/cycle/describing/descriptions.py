@@ -31,6 +31,10 @@ from . import describe, driver_turns
 Facts: TypeAlias = Mapping[str, object]
 
 
+class ReadsNothing(Exception):
+    """A plan that is made ahead needs what must be read for it."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Described:
     """The description of a node.
@@ -138,18 +142,28 @@ class Descriptions:
                 by.spare(exc)
         return found
 
-    def describe(self, node: Node, seen: Observation) -> Described:
+    def describe(
+        self, node: Node, seen: Observation, *, asks: bool = True
+    ) -> Described:
         """Return the tree as drivers, operators' files and agent describe it.
 
+        :param asks: False to ask placement nothing
         :raises errors.DriverError: no driver could describe the node
+        :raises ReadsNothing: a driver needs the allocations
         """
+
+        def ask() -> alloc.Allocations:
+            if not asks:
+                raise ReadsNothing
+            return self._client.allocations(seen)
+
         turns = driver_turns.DriverTurns(
             node,
             seen,
             self._nodes.described_by(node),
             reserved=self._reserved,
             recorded=lambda: self._recorded(node, seen),
-            ask=lambda: self._client.allocations(seen),
+            ask=ask,
         )
         tree = turns.run()
         if tree.exists(node.uuid):

@@ -10,6 +10,7 @@ cycles of several nodes call it from several threads.
 
 import dataclasses
 import functools
+import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeAlias
@@ -34,13 +35,20 @@ from ...tree.node import Node
 from ...tree.provider_tree import ProviderTree
 from ...virt import failures
 from .. import node_list
-from ..describing.descriptions import Described, Descriptions, Facts
+from ..describing.descriptions import (
+    Described,
+    Descriptions,
+    Facts,
+    ReadsNothing,
+)
 from ..planning import decide
 from ..planning.empty_plans import Basis, EmptyPlan, EmptyPlans, KeptFacts
 from ..planning.node_plan import NodePlan
 from ..values.report_client import ReportClient
 from .known_consumers import KnownConsumers
 from .node_checks import ReporterChecks, Rivals, RootChecks
+
+LOG = logging.getLogger(__name__)
 
 # Returns the operator's orders for the names of a node.
 OrdersOf: TypeAlias = Callable[[Node], policy.Orders]
@@ -65,10 +73,6 @@ def _unknown_author(
     _one: provider.Provider, _kind: assertion.Kind, _name: str
 ) -> str:
     return ''
-
-
-class _ReadsNothing(Exception):
-    """A plan that is made ahead needs a fact that must be read."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,8 +273,10 @@ class NodePlanner:
                     continue
                 try:
                     self.plan(node, seen[node.uuid], contended)
+                except (ReadsNothing, errors.AgentError):
+                    continue  # the first cycle reads it, or tells the error
                 except failures.caught():
-                    continue  # the first cycle finds it, and tells it
+                    LOG.debug('%s is not planned ahead', node, exc_info=True)
         finally:
             self._is_ahead = False
             self.end([node.uuid for node in nodes])
@@ -317,7 +323,9 @@ class NodePlanner:
 
         # Drivers, operators' files and agent describe the node.
         self._roots.check_identity(node, seen)
-        described = self._descriptions.describe(node, seen)
+        described = self._descriptions.describe(
+            node, seen, asks=not self._is_ahead
+        )
         self._roots.note_nova(described.tree, node)
         self._watch_sharing(seen, described.tree)
         inputs = self._inputs(node, seen, described, contended, held)
@@ -326,6 +334,8 @@ class NodePlanner:
             and not orders.is_confirmed
             and not takeover.is_written(inputs.record, node.uuid)
         ):
+            if self._is_ahead:
+                raise ReadsNothing
             self._settings.check_others(node, seen)
         kept = None
         if facts is not None and described.is_complete:
@@ -536,8 +546,9 @@ class NodePlanner:
         seen, known = inputs.seen, NOTHING
         while isinstance(decision := decide.decide(inputs, known), Needs):
             known = known.plus(self._read(seen, decision))
-        self._memories[seen.node_uuid] = decision.memory
-        self._consumers.note_losing(seen.node_uuid, decision.at_stake)
+        if not self._is_ahead:  # a memory is of what was told
+            self._memories[seen.node_uuid] = decision.memory
+            self._consumers.note_losing(seen.node_uuid, decision.at_stake)
         return decision
 
     def _read(self, seen: Observation, needs: Needs) -> Known:
@@ -545,10 +556,10 @@ class NodePlanner:
 
         The history tells who changed a name, and placement everything else.
 
-        :raises _ReadsNothing: this agent plans ahead
+        :raises ReadsNothing: this agent plans ahead
         """
         if self._is_ahead:
-            raise _ReadsNothing
+            raise ReadsNothing
         authors = {
             (uuid, kind, name): self._settings.author(
                 seen.providers.get(

@@ -8,6 +8,7 @@ from agents import sent
 from agents_of_share import AgentsOfShare, numbered
 
 from compute_agent import errors
+from compute_agent.state.database import database
 
 LIST = 'GET /resource_providers'
 ONE = str(uuid.UUID(int=1))
@@ -175,27 +176,6 @@ def test_the_first_cycle_plans_nothing_again(fleet, planned, standby):
     assert planned == []
 
 
-@pytest.mark.catches('a standby plans nothing ahead')
-def test_nodes_that_share_a_pool_are_planned_ahead_too(
-    fleet, holder, operator, planned
-):
-    pool, aggregate = str(uuid.uuid4()), str(uuid.uuid4())
-    operator.create(pool, 'pool')
-    operator.add_traits('MISC_SHARES_VIA_AGGREGATE', uuid=pool)
-    for one in (pool, *fleet.nodes):
-        operator.set_aggregates(aggregate, uuid=one)
-    for _ in range(2):
-        holder.done()
-    holder.replica.pay()
-    standby = fleet.standby()
-    for _ in range(2):
-        stand_by(standby)
-    planned.clear()
-    fleet.take_over(standby)
-    standby.done()
-    assert planned == []
-
-
 @pytest.mark.parametrize('where', ['the driver', 'placement'])
 def test_what_changed_since_is_planned_again(
     fleet, standby, operator, planned, where
@@ -251,13 +231,79 @@ def test_a_node_that_fails_does_not_keep_the_others_from_a_plan(
     assert {*planned} == {*fleet.nodes} - {ONE}
 
 
-@pytest.mark.catches('a standby keeps what it would have to record')
-def test_what_the_history_has_to_tell_is_told_in_the_first_cycle(
-    fleet, standby, operator
+def told(agent, word):
+    """Return what the history of a node tells with this word."""
+    rows = agent.state.history.entries()
+    return [row for row in rows if word in str(row)]
+
+
+@pytest.mark.catches('a standby heeds no entry of the history')
+@pytest.mark.parametrize('change', ['a child', 'a name'])
+def test_what_the_holder_told_is_not_told_again(
+    fleet, holder, standby, placement, operator, change
+):
+    child = str(uuid.uuid4())
+    operator.create(child, 'a-child', parent_uuid=ONE)
+    if change == 'a name':
+        holder.done()
+        holder.replica.pay()
+        stand_by(standby)
+        placement.operate(
+            'PUT', f'/resource_providers/{child}', {'name': 'a-name'}
+        )
+    holder.done()
+    holder.replica.pay()
+    word = change.replace(' ', '-')
+    count = len(told(holder, word))
+    assert count
+    for _ in range(2):
+        stand_by(standby)
+    fleet.take_over(standby)
+    standby.done()
+    assert len(told(standby, word)) == count
+
+
+def test_a_turn_that_keeps_nothing_commits_nothing(
+    fleet, standby, operator, monkeypatch
 ):
     operator.add_traits('CUSTOM_OTHER', uuid=ONE)
+    begun, real = [], database.Database.writing
+
+    def writing(self, **how):
+        begun.append(how)
+        return real(self, **how)
+
+    stand_by(standby)
+    monkeypatch.setattr(database.Database, 'writing', writing)
+    stand_by(standby)
+    assert begun == []
+
+
+def test_a_plan_ahead_asks_no_allocations_for_a_reshape(
+    fleet, standby, placement
+):
+    def describe(tree, node):
+        raise errors.ReshapeNeeded
+
+    standby.driver.describe = describe
+    placement.clear()
+    stand_by(standby)
+    assert sent(placement) == [LIST]
+
+
+@pytest.mark.catches('a standby keeps what it would have to record')
+def test_what_nobody_told_is_told_in_the_first_cycle(
+    fleet, holder, standby, placement, operator
+):
+    """The record does not change with a name, so only the history has it."""
+    child = str(uuid.uuid4())
+    operator.create(child, 'a-child', parent_uuid=ONE)
+    holder.done()
+    holder.replica.pay()
+    stand_by(standby)
+    path = f'/resource_providers/{child}'
+    placement.operate('PUT', path, {'name': 'a-name'})
     stand_by(standby)
     fleet.take_over(standby)
     standby.done()
-    told = standby.state.history.about(ONE, 100)
-    assert [one for one in told if 'CUSTOM_OTHER' in str(one)]
+    assert len(told(standby, 'a-name')) == 1

@@ -12,7 +12,7 @@ from compute_agent.cycle.planning import empty_plans
 from compute_agent.ownership import in_use
 from compute_agent.plan.diff import diff
 from compute_agent.plan.operations import operations as ops
-from compute_agent.state import journal, snapshot
+from compute_agent.state import journal, replica, snapshot
 from compute_agent.tree import hierarchy, provider_tree
 from compute_agent.tree.assertion import Kind
 from report_client import client
@@ -57,11 +57,16 @@ def _(read, self, seen, needs):
 
 
 @plant(
-    journal.Journal._says_nothing,
+    journal.Journal._are_no_news,
     'a standby keeps what it would have to record',
 )
-def _(_says_nothing, _self, _db, _readings):
+def _(_are_no_news, _self, _db, _readings):
     return True
+
+
+@plant(replica.Replica._put, 'a standby heeds no entry of the history')
+def _(put, self, db, changed, _entries):
+    put(self, db, changed, ())
 
 
 # --- what an idle cloud costs -------------------------------------------------
