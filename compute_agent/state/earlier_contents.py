@@ -44,7 +44,10 @@ def keep_contents(
 def are_kept(
     db: sqlite3.Connection, site: int, seen: provider.Provider, content: str
 ) -> bool:
-    """Return True if a provider's contents are those before."""
+    """Return True if a provider's contents are the last kept ones.
+
+    The last up to its generation: then nothing changed them since.
+    """
     last = db.execute(
         'select digest from past_contents where site = ? and uuid = ?'
         ' and generation <= ? order by generation desc limit 1',
@@ -61,16 +64,14 @@ def had_contents(
     The agent does not see every generation, so the contents may also be those
     of the next generation that it saw.
     """
-    query = (
-        'select digest from past_contents where site = ? and uuid = ? and'
-        ' generation {} ? order by generation {} limit 1'
-    )
-    key = (site, seen.uuid, seen.generation or 0)
-    rows = [
-        db.execute(query.format('<=', 'desc'), key).fetchone(),
-        db.execute(query.format('>', 'asc'), key).fetchone(),
-    ]
-    return digest(content) in {row[0] for row in rows if row is not None}
+    if are_kept(db, site, seen, content):
+        return True
+    after = db.execute(
+        'select digest from past_contents where site = ? and uuid = ?'
+        ' and generation > ? order by generation limit 1',
+        (site, seen.uuid, seen.generation or 0),
+    ).fetchone()
+    return after is not None and after[0] == digest(content)
 
 
 def is_last(

@@ -150,7 +150,8 @@ class Observer:
     ) -> dict[str, Observation]:
         """Read the providers of nodes that changed.
 
-        Neither the record nor the history changes. The next ``observe`` uses these readings if nothing changed since.
+        Neither the record nor the history changes. The next ``observe`` uses
+        these readings if nothing changed since.
 
         :return: node uuid → its observation, for the nodes of which ``observe``
             would have nothing to read or to record

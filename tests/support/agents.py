@@ -126,6 +126,7 @@ class Agent:
         self.state = wired.state
         self.client = wired.client
         self.tracker = wired.tracker
+        self.stand_by = wired.stand_by
 
     def sync(self) -> list[NodeResult]:
         """Run one cycle; return each node's result."""

@@ -269,8 +269,10 @@ class NodePlanner:
         self._is_ahead = True
         try:
             for node in nodes:
-                if node.uuid not in seen or not may_go_on():
+                if node.uuid not in seen:
                     continue
+                if not may_go_on():
+                    break
                 try:
                     self.plan(node, seen[node.uuid], contended)
                 except (ReadsNothing, errors.AgentError):

@@ -17,10 +17,7 @@ ONE = str(uuid.UUID(int=1))
 def stand_by(agent):
     """Do what a turn of a standby does."""
     agent.replica.catch_up()
-    nodes = agent.tracker.nodes()
-    begun = agent.client.begin_warm([node.uuid for node in nodes])
-    seen = agent.client.warm(begun, lambda: True)
-    agent.tracker.plan_ahead(agent.state.agent_id, nodes, seen, lambda: True)
+    agent.stand_by(lambda: True)
 
 
 @pytest.fixture
@@ -204,14 +201,16 @@ def test_a_plan_ahead_asks_nothing(fleet, standby, placement, operator):
     assert sent(placement) == [LIST]
 
 
-def test_no_plan_begins_once_it_may_not_go_on(fleet, standby, planned):
+def test_no_plan_begins_once_it_may_not_go_on(fleet, holder, planned):
+    agent, left = fleet.standby(), iter([True, True])
+    nodes = agent.tracker.nodes()
+    begun = agent.client.begin_warm([*fleet.nodes])
+    seen = agent.client.warm(begun, lambda: True)
     planned.clear()
-    nodes, left = standby.tracker.nodes(), iter([True, True])
-    begun = standby.client.begin_warm([*fleet.nodes])
-    seen = standby.client.warm(begun, lambda: True)
-    fleet.wanted = ['CUSTOM_B']
-    standby.tracker.plan_ahead('', nodes, seen, lambda: next(left, False))
-    assert len(planned) <= 2
+    agent.tracker.plan_ahead(
+        agent.state.agent_id, nodes, seen, lambda: next(left, False)
+    )
+    assert len(planned) == 2 < len(fleet.nodes)
 
 
 def test_a_node_that_fails_does_not_keep_the_others_from_a_plan(
