@@ -8,6 +8,7 @@ AgentError
 ├── DriverError     the driver's answer is unusable: skip the node, report it
 ├── ReshapeNeeded   the driver must move allocations: call it again with them
 ├── TreeError       the ProviderTree refuses an edit; also a ValueError
+│   └── NoProvider  the tree has no provider of this name or uuid
 ├── InvalidName     placement would refuse the name; also a ValueError
 ├── Replan          placement changed meanwhile: read, describe and plan again
 │   └── ReplanOnce  the provider or name does not exist: do so once only
@@ -25,8 +26,14 @@ Replan, ReplanOnce, UnknownState, Unavailable, Refused and ConfigError, so the
 loop needs only this file. The project raises no other errors of its own.
 """
 
-from collections.abc import Iterable
+import difflib
+from collections.abc import Collection, Iterable
 from typing import ClassVar
+
+from . import error_text
+
+_SHOWN = 3  # names of providers that a message lists
+_LONGEST = 200  # characters of one that a driver asked for
 
 
 class AgentError(Exception):
@@ -70,6 +77,34 @@ class TreeError(AgentError, ValueError):
 
     A ValueError because drivers written for nova expect one.
     """
+
+
+class NoProvider(TreeError):
+    """A ProviderTree has no provider of this name or uuid.
+
+    The text names the nearest one. It is made when somebody reads it, because
+    a driver may try thousands of names.
+    """
+
+    def __init__(self, wanted: str, known: Collection[str]) -> None:
+        super().__init__(wanted, known)
+        self._wanted = wanted
+        self._known = known
+
+    def __str__(self) -> str:
+        near = difflib.get_close_matches(self._wanted, self._known, n=1)
+        known = ', '.join(self._known) or 'none'
+        has = (
+            f'the nearest is {near[0]}'
+            if near
+            else f'the tree has {known}'
+            if len(self._known) <= _SHOWN
+            else f'the tree has {len(self._known)} others'
+        )
+        return error_text.printable(
+            f'No such provider {error_text.cut(self._wanted, _LONGEST)} '
+            f'({has}); ask exists() first, or add it with new_child()'
+        )
 
 
 class InvalidName(AgentError, ValueError):

@@ -126,8 +126,8 @@ def _nodes(
     one: NamedDriver, drivers: Drivers, conf: cfg.ConfigOpts
 ) -> list[Node]:
     """Return a driver's nodes; a host has no uuid before its first cycle."""
-    listed = list(one.driver.get_available_nodes())
-    by_uuid, titles = one.driver.get_nodenames_by_uuid(), drivers.titles()
+    listed = one.nodes()
+    by_uuid, titles = one.nodenames_by_uuid(), drivers.titles()
     uuids = {name: uuid for uuid, name in by_uuid.items()}
     if identity.has_host_uuid(listed, by_uuid):
         directories = agent_settings.identity_directories(conf)

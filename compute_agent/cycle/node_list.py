@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from .. import errors
 from ..state.nodes import KnownNode
 from ..tree.node import Node
-from ..virt import driver_calls, drivers, failures
+from ..virt import answers, driver_calls, drivers, failures
 from ..virt.drivers import NamedDriver
 
 LOG = logging.getLogger(__name__)
@@ -277,16 +277,17 @@ def _answer(one: NamedDriver) -> _Answer:
     :raises errors.AgentError: it cannot tell
     """
     with _as_listing(one), driver_calls.timed(one.called, 'nodes'):
-        return _described(one, list(one.driver.get_available_nodes()))
+        return _described(one, one.nodes())
 
 
 def _described(one: NamedDriver, names: list[str]) -> _Answer:
     """Return what a driver tells about the nodes of these names."""
+    driver, named = one.driver, one.class_name
     return _Answer(
         names=names,
-        by_uuid=one.driver.get_nodenames_by_uuid(),
-        titles=one.driver.get_titles(),
-        by_nova=one.driver.get_hypervisor_hostnames(),
+        by_uuid=answers.names_by_uuid(named, driver.get_nodenames_by_uuid()),
+        titles=answers.texts(named, 'get_titles', driver.get_titles()),
+        by_nova=one.hypervisor_hostnames(),
     )
 
 

@@ -15,32 +15,54 @@ given; they become ``Inventory`` values when ownership is resolved.
 
 import copy
 import dataclasses
+import typing
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .. import errors
+from .. import error_text, errors
 from . import inventory, names, provider
 
 Records = Mapping[str, inventory.Record]
 
 
-def check_records(records: Records) -> dict[str, dict[str, int | float]]:
+def check_records(
+    records: Records, current: Records
+) -> dict[str, dict[str, int | float]]:
     """Return copies of these records, each of them valid.
 
-    :raises errors.TreeError: a record that placement would refuse
+    :param current: the provider's own records; a source may repeat one that
+        offers nothing, because another writer may have made it
+    :raises errors.TreeError: a record that placement would refuse, or one that
+        offers nothing by a mistake
     :raises errors.InvalidName: a resource class outside the grammar of names
     """
     if not isinstance(records, Mapping):
         raise errors.TreeError(
-            f'{records!r} is not an inventory: give resource class → record'
+            f'{error_text.excerpt(records)} is not an inventory: give '
+            "resource class → record, such as {'VCPU': {'total': 8}}"
         )
     for rc, record in records.items():
         names.check_symbol(rc, 'resource class')
         try:
-            inventory.Inventory.from_record(record)
+            inventory.from_source(record, current.get(rc))
         except errors.TreeError as exc:
             raise errors.TreeError(f'inventory of {rc}: {exc}') from exc
     return {rc: dict(record) for rc, record in records.items()}
+
+
+def check_generation(generation: object) -> int | None:
+    """Return a generation that a source gives; None if it gives none.
+
+    :raises errors.TreeError: it is no whole number
+    """
+    if generation is None:
+        return None
+    if not inventory.whole_number(generation):
+        raise errors.TreeError(
+            f'generation {error_text.excerpt(generation)} must be a whole '
+            'number: leave it out, because the agent knows it'
+        )
+    return typing.cast(int, generation)
 
 
 def records_differ(records: Records, others: Records) -> bool:
@@ -97,6 +119,11 @@ class Member:
         return dataclasses.replace(self, children=self.children.copy())
 
 
+def _lower(label: object) -> str:
+    """Return a uuid as placement spells it; empty for anything else."""
+    return str(label).lower() if names.is_uuid(label) else ''
+
+
 class Hierarchy:
     """One or more trees of members, indexed by uuid and by name."""
 
@@ -119,14 +146,25 @@ class Hierarchy:
         return made
 
     def __contains__(self, name_or_uuid: object) -> bool:
-        return name_or_uuid in self._members or name_or_uuid in self._uuids
+        return (
+            name_or_uuid in self._members
+            or name_or_uuid in self._uuids
+            or _lower(name_or_uuid) in self._members
+        )
 
     def __getitem__(self, name_or_uuid: str) -> Member:
-        member = self._members.get(name_or_uuid)
+        """Return one member.
+
+        :raises errors.NoProvider: there is none of this name or uuid
+        :raises errors.InvalidName: this is neither a name nor a uuid
+        """
+        label = names.check_label(name_or_uuid)
+        member = self._members.get(label)
         if member is None:
-            member = self._members.get(self._uuids.get(name_or_uuid, ''))
+            other = self._uuids.get(label) or _lower(label)
+            member = self._members.get(other)
         if member is None:
-            raise errors.TreeError(f'No such provider {name_or_uuid}')
+            raise errors.NoProvider(label, tuple(self._uuids))
         return member
 
     def to_edit(self, name_or_uuid: str) -> Member:
@@ -177,7 +215,9 @@ class Hierarchy:
         """
         for label in (member.uuid, member.name):
             if label in self:
-                raise errors.TreeError(f'Provider {label} already exists')
+                raise errors.TreeError(
+                    f'Provider {label} already exists: ask exists() first'
+                )
         self._order = None
         self._members[member.uuid] = member
         self._uuids[member.name] = member.uuid
@@ -228,11 +268,16 @@ class Hierarchy:
         labels = set[str]()
         for member in given:
             if member.uuid in labels:
-                raise errors.TreeError(f'Provider {member.uuid} comes twice')
+                raise errors.TreeError(
+                    f'Provider {member.uuid} comes twice: give it once'
+                )
             for label in {member.uuid, member.name}:
                 holder = self._holder(label)
                 if label in labels or (holder and holder not in removed):
-                    raise errors.TreeError(f'Provider {label} already exists')
+                    raise errors.TreeError(
+                        f'Provider {label} already exists: give each provider '
+                        'a name and a uuid of its own'
+                    )
             labels |= {member.uuid, member.name}
 
     def _holder(self, label: str) -> str | None:
@@ -255,7 +300,8 @@ class Hierarchy:
                 pending.append(member)
             else:
                 raise errors.TreeError(
-                    f'parent {parent} of provider {member.name} is not there'
+                    f'parent {parent} of provider {member.name} is not there: '
+                    'add it to the list'
                 )
         pending.reverse()
         ordered: dict[str, Member] = {}

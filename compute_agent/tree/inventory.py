@@ -63,7 +63,8 @@ class Inventory:
             _check_integer(field, getattr(self, field), low)
         if self.reserved > self.total:
             raise errors.TreeError(
-                f'reserved {self.reserved} is more than total {self.total}'
+                f'reserved {self.reserved} is more than total {self.total}: '
+                'to offer nothing, give reserved = total'
             )
         ratio = self.allocation_ratio
         number = isinstance(ratio, (int, float)) and not isinstance(
@@ -72,7 +73,8 @@ class Inventory:
         if not number or not 0 <= ratio <= MAX_RATIO:
             raise errors.TreeError(
                 f'allocation_ratio {error_text.excerpt(ratio)} must be a '
-                f'number from 0 to {MAX_RATIO:g}'
+                f'number from 0 to {MAX_RATIO:g}; leave it out, and configuration '
+                'and operators decide it'
             )
         object.__setattr__(self, 'allocation_ratio', float(ratio))
 
@@ -95,7 +97,8 @@ class Inventory:
         """Return the value of an unhashable record, or raise the reason."""
         if not isinstance(record, Mapping):
             raise errors.TreeError(
-                f'{error_text.excerpt(record)} is not an inventory record'
+                f'{error_text.excerpt(record)} is not an inventory record: '
+                "give a mapping with a total, such as {'total': 8}"
             )
         fields = {
             f if isinstance(f, str) else error_text.excerpt(f) for f in record
@@ -103,9 +106,15 @@ class Inventory:
         unknown = sorted(fields - FIELDS)
         if unknown:
             listed = ', '.join(unknown)
-            raise errors.TreeError(f'unknown inventory field {listed:.60}')
+            raise errors.TreeError(
+                f'unknown inventory field {listed:.60}; the fields are '
+                f'{", ".join(sorted(FIELDS))}'
+            )
         if 'total' not in record:
-            raise errors.TreeError('an inventory record needs a total')
+            raise errors.TreeError(
+                "an inventory record needs a total: add 'total', or leave "
+                'out the class'
+            )
         return cls(**record)  # type: ignore[arg-type]
 
     def to_record(self) -> dict[str, int | float]:
@@ -178,18 +187,70 @@ class Inventory:
 _made = functools.lru_cache(maxsize=4096, typed=True)(Inventory)
 
 
+def from_source(record: Record, current: Record | None = None) -> Inventory:
+    """Return a record that a driver or a file gives, if it offers something.
+
+    Placement takes records of which nothing can be allocated. A source that
+    gives one is mistaken, unless it reserves the whole total.
+
+    :param current: the provider's own record, which a source may repeat
+    :raises errors.TreeError: as for ``Inventory.from_record``; or its ratio is
+        0, or no amount fits its units
+    """
+    made = Inventory.from_record(record)
+    wrong = _offers_nothing(made)
+    if wrong and (current is None or Inventory.from_record(current) != made):
+        raise errors.TreeError(wrong)
+    return made
+
+
+def _offers_nothing(made: Inventory) -> str:
+    """Return why nothing of a record can be allocated; empty if it can."""
+    if not made.allocation_ratio:
+        return (
+            'allocation_ratio 0 offers nothing: leave it out, and '
+            'configuration and operators decide it; to offer nothing, give '
+            'reserved = total'
+        )
+    if made.min_unit > made.max_unit:
+        return (
+            f'min_unit {made.min_unit} is more than max_unit '
+            f'{made.max_unit}, so no amount fits: lower min_unit'
+        )
+    for field in ('min_unit', 'step_size'):
+        if (unit := getattr(made, field)) > made.total:
+            return (
+                f'{field} {unit} is more than total {made.total}, so no '
+                f'amount fits: lower {field}, or leave out the class'
+            )
+    return ''
+
+
 def _same_ratio(ratio: float, other: float) -> bool:
     return math.isclose(ratio, other, rel_tol=RATIO_TOLERANCE)
 
 
+def whole_number(value: object) -> bool:
+    """Return True if this is an int, and not a truth."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def _check_integer(field: str, value: object, low: int) -> None:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if not whole or not low <= typing.cast(int, value) <= MAX_INT:
-        hint = '; leave out a class whose total is 0'
+    if (
+        not whole_number(value)
+        or not low <= typing.cast(int, value) <= MAX_INT
+    ):
+        hint = _advice(field, value)
         raise errors.TreeError(
             f'{field} {error_text.excerpt(value)} must be a whole number from '
-            f'{low} to {MAX_INT}{hint if field == "total" else ""}'
+            f'{low} to {MAX_INT}{hint}'
         )
+
+
+def _advice(field: str, value: object) -> str:
+    if not whole_number(value):
+        return '; give an int'
+    return '; leave out a class whose total is 0' if field == 'total' else ''
 
 
 DEFAULT_RATIO = 1.0

@@ -9,7 +9,7 @@ custom ones begin with ``CUSTOM_``).
 import dataclasses
 import re
 import uuid as uuidlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from .. import error_text, errors
@@ -48,17 +48,45 @@ def check_symbol(name: object, kind: str) -> str:
         raise errors.InvalidName(
             f'{kind} {error_text.excerpt(name)} is not a name placement '
             f'takes: use 1 to {MAX_NAME} of the characters A-Z, 0-9 and _'
+            f'{_unpacked(name)}'
         )
     return name
+
+
+def _unpacked(name: object) -> str:
+    """Return the advice for a collection in the place of one name."""
+    is_several = isinstance(name, Iterable) and not isinstance(name, str)
+    return '; give the names one by one, as in *names' if is_several else ''
+
+
+def check_label(found: object) -> str:
+    """Return the name or uuid by which a driver asks for a provider.
+
+    :raises errors.InvalidName: it is neither
+    """
+    if isinstance(found, str):
+        return found
+    kind = type(found).__name__
+    advice = 'give a text, its name or its uuid'
+    if isinstance(getattr(found, 'uuid', None), str):
+        advice = 'give its .uuid'
+    elif isinstance(found, uuidlib.UUID):
+        advice = 'give str() of it'
+    elif isinstance(found, Iterable):
+        advice = 'give one provider, and call the method for each'
+    raise errors.InvalidName(
+        f'{error_text.excerpt(found)} ({kind}) is not the name or uuid of a '
+        f'provider: {advice}'
+    )
 
 
 def check_traits(names: Iterable[str]) -> frozenset[str]:
     """Return the set of these traits.
 
     :raises errors.InvalidName: one of them is outside the grammar, or the
-        argument is a single string instead of a collection
+        argument is a single string or a mapping instead of a collection
     """
-    checked = check_collection(names)
+    checked = _check_names(names)
     return frozenset([check_symbol(n, 'trait') for n in checked])
 
 
@@ -66,9 +94,9 @@ def check_aggregates(uuids: Iterable[str]) -> frozenset[str]:
     """Return the set of these aggregate uuids.
 
     :raises errors.InvalidName: one of them is not a uuid, or the argument is
-        a single string instead of a collection
+        a single string or a mapping instead of a collection
     """
-    checked = check_collection(uuids)
+    checked = _check_names(uuids)
     return frozenset([check_uuid(u, 'aggregate') for u in checked])
 
 
@@ -81,7 +109,7 @@ def check_uuid(text: object, kind: str) -> str:
     if not is_uuid(text):
         raise errors.InvalidName(
             f'{kind} {error_text.excerpt(text)} is not a uuid: write it as 32 '
-            'hexadecimal digits in five groups'
+            f'hexadecimal digits in five groups{_unpacked(text)}'
         )
     return str(text).lower()
 
@@ -121,6 +149,25 @@ def custom_name(text: str) -> str:
     return check_symbol(name if text else text, 'name')
 
 
+def _check_names(names: Iterable[_T]) -> Iterable[_T]:
+    """Return the argument if it is a collection, and no mapping with keys.
+
+    Its keys would count as names, whatever their values say.
+
+    :raises errors.InvalidName: it is none
+    """
+    if isinstance(names, Mapping) and names:
+        raise _no_names(names, 'a mapping')
+    return check_collection(names)
+
+
+def _no_names(found: object, kind: str) -> errors.InvalidName:
+    return errors.InvalidName(
+        f'{error_text.excerpt(found)} is {kind} where a collection of names '
+        'belongs: give a list or a set of them, empty for none'
+    )
+
+
 def check_collection(names: Iterable[_T]) -> Iterable[_T]:
     """Return the argument if it is a collection.
 
@@ -129,10 +176,7 @@ def check_collection(names: Iterable[_T]) -> Iterable[_T]:
     """
     if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
         found = 'one string' if isinstance(names, str) else 'no collection'
-        raise errors.InvalidName(
-            f'{error_text.excerpt(names)} is {found} where a collection of '
-            'names belongs'
-        )
+        raise _no_names(names, found)
     return names
 
 

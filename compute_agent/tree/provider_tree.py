@@ -20,7 +20,7 @@ import uuid as uuidlib
 from collections.abc import Container, Iterable, Mapping
 from typing import Any, Self
 
-from .. import errors
+from .. import error_text, errors
 from . import assertion, hierarchy, names, provider, tree_contents
 from .hierarchy import Records
 from .tree_queries import ProviderData
@@ -133,16 +133,21 @@ class ProviderTree(tree_contents.TreeContents):
     # --- lines for the operator ----------------------------------------------
 
     def note(self, text: str) -> None:
-        """Add a line for the operator; the node still counts as done."""
-        self.notes.append(text)
+        """Add a line for the operator; the node still counts as done.
+
+        :raises errors.TreeError: this is no text
+        """
+        self.notes.append(_line(text, 'note'))
 
     def fault(self, text: str) -> None:
         """Add a line that says why the node is not as it should be.
 
         The node then does not count as done. The assertions are applied
         nevertheless, because they are the best description available.
+
+        :raises errors.TreeError: this is no text
         """
-        self.faults.append(text)
+        self.faults.append(_line(text, 'fault'))
 
     # --- allocations ----------------------------------------------------------
 
@@ -151,7 +156,17 @@ class ProviderTree(tree_contents.TreeContents):
 
         Without this, each consumer has to keep its amount of each class when
         allocations move.
+
+        :raises errors.InvalidName: one of them is no resource class
+        :raises errors.TreeError: they are the same
         """
+        for rc in (resource_class, other):
+            names.check_symbol(rc, 'resource class')
+        if resource_class == other:
+            raise errors.TreeError(
+                f'{resource_class} counts as itself already: name the other '
+                'class'
+            )
         self.counted_as[resource_class] = other
 
     # --- providers -----------------------------------------------------------
@@ -168,7 +183,7 @@ class ProviderTree(tree_contents.TreeContents):
         member = hierarchy.Member(
             uuid=names.check_uuid(uuid, 'provider'),
             name=names.check_provider_name(name),
-            generation=generation,
+            generation=hierarchy.check_generation(generation),
         )
         return self._insert(member)
 
@@ -190,6 +205,8 @@ class ProviderTree(tree_contents.TreeContents):
         :raises errors.Renamed: the tree has the uuid under another name,
             because the provider was renamed in placement
         """
+        if names.check_label(parent) not in self._hierarchy:
+            self._refuse_swapped(name, parent)
         above = self._hierarchy[parent]
         names.check_provider_name(name)
         if uuid is None:
@@ -197,7 +214,7 @@ class ProviderTree(tree_contents.TreeContents):
         member = hierarchy.Member(
             uuid=names.check_uuid(uuid, 'provider'),
             name=name,
-            generation=generation,
+            generation=hierarchy.check_generation(generation),
             parent=above.uuid,
         )
         return self._insert(member)
@@ -224,17 +241,10 @@ class ProviderTree(tree_contents.TreeContents):
         a cycle, nothing changes.
 
         :raises errors.TreeError: the result would not be a set of trees with
-            distinct names and uuids
+            distinct names and uuids, or these are no providers
+        :raises errors.InvalidName: placement would refuse a name or a uuid
         """
-        given = [
-            hierarchy.Member(
-                uuid=names.check_uuid(row['uuid'], 'provider'),
-                name=names.check_provider_name(row['name']),
-                generation=row.get('generation'),
-                parent=row.get('parent_provider_uuid'),
-            )
-            for row in provider_dicts or ()
-        ]
+        given = [_given(row) for row in _rows(provider_dicts)]
         for gone in self._hierarchy.replace(given):
             self._forget(gone)
 
@@ -276,6 +286,14 @@ class ProviderTree(tree_contents.TreeContents):
         self._hierarchy.insert(member)
         return member.uuid
 
+    def _refuse_swapped(self, name: str, parent: str) -> None:
+        """Refuse the name of a parent in the place of the child's."""
+        if isinstance(name, str) and name in self._hierarchy:
+            raise errors.TreeError(
+                f'{name} exists, and {parent} does not: give the name of the '
+                'child first, then its parent, as in new_child(name, parent)'
+            )
+
     def _is_renamed(self, uuid: str, name: str) -> bool:
         """Return True if placement has the provider under another name."""
         return uuid in self._untouched and name not in self._hierarchy
@@ -295,6 +313,56 @@ class ProviderTree(tree_contents.TreeContents):
         self._untouched.discard(gone.uuid)
         self._log.forget(gone.uuid)
         self.removed_by[gone.uuid] = self._log.current_source
+
+
+def _line(text: object, method: str) -> str:
+    """Return a line for the operator.
+
+    :raises errors.TreeError: it is no text, or an empty one
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise errors.TreeError(
+            f'{method} {error_text.excerpt(text)} is no line for the '
+            'operator: give a text that says what happened, and to what'
+        )
+    return text
+
+
+def _rows(given: object) -> Iterable[object]:
+    """Return the rows of ``populate_from_iterable``.
+
+    :raises errors.TreeError: these are no rows
+    """
+    if given is None or given == {}:
+        return ()
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(
+        given, Iterable
+    ):
+        raise errors.TreeError(
+            f'{error_text.excerpt(given)} is no list of providers: give a '
+            "list of mappings, each with 'uuid' and 'name'"
+        )
+    return given
+
+
+def _given(row: object) -> hierarchy.Member:
+    """Return a provider of ``populate_from_iterable``.
+
+    :raises errors.TreeError: the row is no provider
+    :raises errors.InvalidName: placement would refuse its name or a uuid
+    """
+    if not isinstance(row, Mapping) or not {'uuid', 'name'} <= row.keys():
+        raise errors.TreeError(
+            f'{error_text.excerpt(row)} is no provider: give a mapping with '
+            "'uuid' and 'name'"
+        )
+    parent = row.get('parent_provider_uuid')
+    return hierarchy.Member(
+        uuid=names.check_uuid(row['uuid'], 'provider'),
+        name=names.check_provider_name(row['name']),
+        generation=hierarchy.check_generation(row.get('generation')),
+        parent=None if parent is None else names.check_uuid(parent, 'parent'),
+    )
 
 
 def derived_uuid(parent_uuid: str, name: str) -> str:

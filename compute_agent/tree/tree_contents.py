@@ -18,6 +18,7 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
+from .. import error_text, errors
 from . import assertion, hierarchy, names, provider, tree_queries
 from .hierarchy import Records
 
@@ -156,7 +157,8 @@ class TreeContents(tree_queries.TreeQueries):
             means that the source has no opinion on it
         """
         member = self._hierarchy.to_edit(name_or_uuid)
-        records = hierarchy.check_records(inventory)
+        records = hierarchy.check_records(inventory, member.inventory)
+        generation = _generation(generation, member)
         changed = hierarchy.records_differ(member.inventory, records)
         kind = assertion.Kind.INVENTORY
         others = self._log.names_of_others(member.uuid, kind)
@@ -164,7 +166,7 @@ class TreeContents(tree_queries.TreeQueries):
             **{rc: member.inventory[rc] for rc in others - set(records)},
             **records,
         }
-        _set_generation(member, generation)
+        member.generation = generation
         self._log.replace(member.uuid, kind, records)
         return changed
 
@@ -177,7 +179,7 @@ class TreeContents(tree_queries.TreeQueries):
         :param inventory: resource class → record, as in ``update_inventory``
         """
         member = self._hierarchy.to_edit(name_or_uuid)
-        records = hierarchy.check_records(inventory)
+        records = hierarchy.check_records(inventory, member.inventory)
         dropped = self._dropped(member, assertion.Kind.INVENTORY, records)
         kept = {
             rc: record
@@ -197,7 +199,14 @@ class TreeContents(tree_queries.TreeQueries):
         """Store a driver's own resources; return True if they changed.
 
         They are never sent to placement.
+
+        :raises errors.TreeError: they are no mapping
         """
+        if not isinstance(resources, Mapping):
+            raise errors.TreeError(
+                f'{error_text.excerpt(resources)} are no resources: give '
+                'resource class → the objects, {} for none'
+            )
         member = self._hierarchy.to_edit(name_or_uuid)
         changed = member.resources != resources
         member.resources = copy.deepcopy(dict(resources))
@@ -214,11 +223,12 @@ class TreeContents(tree_queries.TreeQueries):
         """Set the provider's complete traits; return True if they changed."""
         member = self._hierarchy.to_edit(name_or_uuid)
         wanted = names.check_traits(traits)
+        generation = _generation(generation, member)
         changed = wanted != member.traits
         kind = assertion.Kind.TRAIT
         others = self._log.names_of_others(member.uuid, kind)
         member.traits = wanted | others
-        _set_generation(member, generation)
+        member.generation = generation
         self._log.replace(member.uuid, kind, wanted)
         return changed
 
@@ -271,11 +281,12 @@ class TreeContents(tree_queries.TreeQueries):
         """Set the provider's complete aggregates; return True if changed."""
         member = self._hierarchy.to_edit(name_or_uuid)
         wanted = names.check_aggregates(aggregates)
+        generation = _generation(generation, member)
         changed = wanted != member.aggregates
         kind = assertion.Kind.AGGREGATE
         others = self._log.names_of_others(member.uuid, kind)
         member.aggregates = wanted | others
-        _set_generation(member, generation)
+        member.generation = generation
         self._log.replace(member.uuid, kind, wanted)
         return changed
 
@@ -366,6 +377,9 @@ class TreeContents(tree_queries.TreeQueries):
         )
 
 
-def _set_generation(member: hierarchy.Member, generation: int | None) -> None:
-    if generation is not None:
-        member.generation = generation
+def _generation(
+    generation: int | None, member: hierarchy.Member
+) -> int | None:
+    """Return the generation that a source gives, else the provider's own."""
+    given = hierarchy.check_generation(generation)
+    return member.generation if given is None else given

@@ -46,8 +46,11 @@ class TreeQueries:
         return [_copy(member) for member in self._hierarchy.roots()]
 
     def exists(self, name_or_uuid: str) -> bool:
-        """Return True if the tree has this provider."""
-        return name_or_uuid in self._hierarchy
+        """Return True if the tree has this provider.
+
+        :raises errors.InvalidName: this is neither a name nor a uuid
+        """
+        return names.check_label(name_or_uuid) in self._hierarchy
 
     def data(self, name_or_uuid: str) -> ProviderData:
         """Return a copy of one provider.
@@ -84,11 +87,15 @@ class TreeQueries:
         """
         current = self._hierarchy[name_or_uuid].inventory
         return hierarchy.records_differ(
-            current, hierarchy.check_records(inventory)
+            current, hierarchy.check_records(inventory, current)
         )
 
     def has_sharing_provider(self, rc: str) -> bool:
-        """Return True if a provider of this tree shares that class."""
+        """Return True if a provider of this tree shares that class.
+
+        :raises errors.InvalidName: this is no resource class
+        """
+        names.check_symbol(rc, 'resource class')
         sharing = names.MISC_SHARES_VIA_AGGREGATE
         return any(
             rc in m.inventory and sharing in m.traits

@@ -15,7 +15,7 @@ from concurrent import futures
 
 from .. import errors
 from ..tree import assertion
-from . import failures
+from . import answers, failures
 from .driver import ComputeDriver
 from .values.changes import Changes
 
@@ -61,19 +61,30 @@ class NamedDriver:
         """The options that choose the driver's nodes; None for one host."""
         with failures.asking(self.class_name, 'node_filter'):
             found = self.driver.node_filter
-            if found is None:
-                return None
-            return {str(key): str(value) for key, value in found.items()}
+            return answers.node_filter(self.class_name, found)
+
+    def nodes(self) -> list[str]:
+        """Return the names of all nodes that the driver describes now."""
+        found = self.driver.get_available_nodes()
+        return answers.node_names(self.class_name, found)
 
     def nodenames_by_uuid(self) -> Mapping[str, str]:
         """Return provider uuid → node name, as far as the driver can tell."""
         with failures.asking(self.class_name, 'get_nodenames_by_uuid'):
-            return self.driver.get_nodenames_by_uuid()
+            found = self.driver.get_nodenames_by_uuid()
+            return answers.names_by_uuid(self.class_name, found)
 
     def titles(self) -> Mapping[str, str]:
         """Return node name → title, as far as the driver has one."""
         with failures.asking(self.class_name, 'get_titles'):
-            return self.driver.get_titles()
+            found = self.driver.get_titles()
+            return answers.texts(self.class_name, 'get_titles', found)
+
+    def hypervisor_hostnames(self) -> Mapping[str, str]:
+        """Return node name → nova's name, where the two may differ."""
+        call = 'get_hypervisor_hostnames'
+        found = self.driver.get_hypervisor_hostnames()
+        return answers.texts(self.class_name, call, found)
 
     @property
     def tells_changes(self) -> bool:
@@ -91,12 +102,17 @@ class NamedDriver:
             if found is None:
                 return None
             if not isinstance(found, Changes):
-                raise TypeError(f'no Changes, but {type(found).__name__}')
+                raise TypeError(
+                    f'no Changes, but {type(found).__name__}: give '
+                    'Changes(names=[...], since=...), or None for all nodes'
+                )
             if isinstance(found.names, str):
-                raise TypeError(f'one text as the names: {found.names!r}')
+                raise TypeError(
+                    f'one text as the names: {found.names!r}; give a list'
+                )
             names = frozenset(found.names)
             if not all(isinstance(name, str) for name in names):
-                raise TypeError('a name that is no text')
+                raise TypeError('a name that is no text: give str() of it')
             return Changes(names=names, since=found.since)
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 from oslo_config import cfg
 from stevedore import driver as stevedore_driver
 
-from .. import errors
+from .. import error_text, errors
 from . import driver as virt
 from . import drivers, failures
 
@@ -220,13 +220,20 @@ def _made(
 ) -> virt.ComputeDriver:
     _register(name, driver_class, conf)
     try:
-        return driver_class.from_conf(conf)
+        made: object = driver_class.from_conf(conf)
     except (errors.AgentError, cfg.Error):
         raise
     except failures.caught() as exc:
         raise errors.ConfigError(
             f'{title} cannot be created: {failures.text(exc, "from_conf")}'
         ) from exc
+    if not isinstance(made, virt.ComputeDriver):
+        raise errors.ConfigError(
+            f'{title} cannot be created: from_conf() returned '
+            f'{error_text.excerpt(made)}; it must return the driver, as in '
+            'return cls(conf)'
+        )
+    return made
 
 
 def _class(choice: _Choice) -> type[virt.ComputeDriver]:
@@ -238,7 +245,7 @@ def _class(choice: _Choice) -> type[virt.ComputeDriver]:
     driver_class = _import(choice.entry)
     _check(str(choice), driver_class)
     try:
-        return driver_class.for_target(choice.target)
+        chosen = driver_class.for_target(choice.target)
     except errors.ConfigError as exc:
         raise errors.ConfigError(
             f'[DEFAULT] compute_driver = {choice.name}: {exc}'
@@ -247,6 +254,8 @@ def _class(choice: _Choice) -> type[virt.ComputeDriver]:
         raise errors.ConfigError(
             f'{choice} failed: {failures.text(exc, "for_target")}'
         ) from exc
+    _check(f'for_target() of {choice}', chosen)
+    return chosen
 
 
 def _check(title: str, driver_class: object) -> None:

@@ -65,4 +65,7 @@ def _completed(record: _Record, now: _Record) -> dict[str, int | float]:
     kept = {field: now[field] for field in _KEPT if field in now}
     if 'reserved' in kept and 'total' in record:
         kept['reserved'] = min(kept['reserved'], record['total'])
-    return {**kept, **record}
+    full = {**kept, **record}
+    if full.get('allocation_ratio') == 0:
+        del full['allocation_ratio']  # nova's options: 0 is "not set"
+    return full

@@ -13,7 +13,7 @@ from oslo_config import cfg
 from ...identity import compute_id as compute_id_file
 from ...identity import nova_root
 from ...provider_config import files
-from ...virt import loader
+from ...virt import answers, loader
 from ...virt.driver import ComputeDriver
 from ...virt.values import host_facts
 from ..app import configuration
@@ -43,7 +43,9 @@ def driver(conf: cfg.ConfigOpts, name: str) -> Finding:
     with configuration.explained(conf), contextlib.ExitStack() as stack:
         made = loader.load(name, conf)
         stack.callback(made.close)
-        nodes = list(made.get_available_nodes())
+        nodes = answers.node_names(
+            type(made).__name__, made.get_available_nodes()
+        )
         refused = _refused(made)
     if refused:
         return finding.warning('; '.join(refused), _FILES)

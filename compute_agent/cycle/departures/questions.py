@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from ... import errors
 from ...state.nodes import KnownNode
 from ...tree.node import Node
+from ...virt import answers, drivers, failures
 from ...virt import driver as virt
-from ...virt import drivers, failures
 
 # In one cycle, so that many moves do not delay it.
 ASKED_AGAIN_AT_ONCE = 100
@@ -97,7 +97,8 @@ class Questions:
         self, driver: virt.ComputeDriver, node: KnownNode
     ) -> tuple[virt.Existence, str]:
         try:
-            return driver.node_exists(node.name), ''
+            found = driver.node_exists(node.name)
+            return answers.existence(type(driver).__name__, found), ''
         except errors.Unavailable:
             raise
         except errors.AgentError as exc:

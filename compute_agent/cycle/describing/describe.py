@@ -24,8 +24,8 @@ from ...tree import (
     provider_tree,
 )
 from ...tree.node import Node
+from ...virt import answers, failures
 from ...virt import driver as virt
-from ...virt import failures
 
 LOG = logging.getLogger(__name__)
 
@@ -118,7 +118,11 @@ def denies(driver: virt.ComputeDriver, node: Node) -> bool:
     """Return True if the driver says that it has no such node any more."""
     try:
         with _asking(driver, node):
-            return driver.node_exists(node.name) is virt.Existence.NO
+            found = driver.node_exists(node.name)
+            return (
+                answers.existence(type(driver).__name__, found)
+                is virt.Existence.NO
+            )
     except errors.DriverError:
         return False
 
@@ -218,7 +222,9 @@ def _inventory(
     try:
         return driver.get_inventory(node.name)
     except NotImplementedError:
-        resources = driver.get_available_resource(node.name)
+        resources = answers.available_resource(
+            type(driver).__name__, driver.get_available_resource(node.name)
+        )
     return host_inventory.records(
         vcpus=resources.get('vcpus', 0),
         memory_mb=resources.get('memory_mb', 0),
@@ -230,6 +236,7 @@ def _inventory(
 def _traits(driver: virt.ComputeDriver, node: Node) -> frozenset[str] | None:
     """Return the driver's traits, None if it has no such method."""
     try:
-        return names.check_traits(driver.get_traits(node.name))
+        given = driver.get_traits(node.name)
+        return answers.trait_names(type(driver).__name__, given)
     except NotImplementedError:
         return None

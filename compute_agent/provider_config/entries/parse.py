@@ -267,7 +267,7 @@ class _Reader:
             problem = _not_custom('resource class', rc)
             raise self._document.key_error(problem, *where)
         try:
-            inventory.Inventory.from_record(record)
+            inventory.from_source(record)
         except errors.TreeError as exc:
             problem = f'inventory of {rc}: {exc}'
             raise self._document.key_error(problem, *where) from exc

@@ -144,7 +144,8 @@ class _Edit:
                 described.name, above, uuid=described.uuid
             )
         except errors.TreeError as exc:
-            problem = f'{exc} and stays; write another name or uuid'
+            found, _, _ = str(exc).partition(': ')
+            problem = f'{found} and stays; write another name or uuid'
             raise self._error(described, problem) from exc
 
     def _fill(self, uuid: str, described: tree_file.Described) -> None:
@@ -162,7 +163,7 @@ class _Edit:
             case tree_file.NoNames.OMITTED:
                 pass
             case traits if described.exclusive:
-                tree.update_traits(uuid, traits)
+                tree.update_traits(uuid, list(traits))
             case traits:
                 tree.declare_traits(uuid, *traits)
         match described.aggregates:

@@ -301,7 +301,7 @@ class _Reader:
         record = data if isinstance(data, Mapping) else {'total': data}
         try:
             names.check_symbol(rc, 'resource class')
-            inventory.Inventory.from_record(record)
+            inventory.from_source(record)
         except errors.InvalidName as exc:
             raise self._document.key_error(str(exc), *path) from exc
         except errors.TreeError as exc:

@@ -184,7 +184,7 @@ def _inventory(
         if not amounts.get('total'):
             continue
         try:
-            inventory.Inventory.from_record(amounts)
+            inventory.from_source(amounts)
         except errors.TreeError as exc:
             return Unknown(reason=f'{rc}: {exc}')
         found[rc] = amounts

@@ -339,7 +339,7 @@ def test_no_change_of_inventories_is_lost(placement, providers, one, operator):
         (
             {'VCPU': {'total': 1, 'reserved': 2}},
             agent_errors.TreeError,
-            'VCPU: reserved 2 is more than total 1',
+            'VCPU: reserved 2 is more than total 1: to offer nothing',
         ),
         ({'vcpu': {'total': 1}}, agent_errors.InvalidName, "class 'vcpu'"),
     ],

@@ -10,8 +10,8 @@ from compute_agent import errors, file_trust
 from compute_agent.cycle.describing import describe as describing
 from compute_agent.provider_config import files
 from compute_agent.provider_config.entries import merge
-from compute_agent.tree import assertion, hierarchy
-from compute_agent.virt import failures
+from compute_agent.tree import assertion, hierarchy, inventory
+from compute_agent.virt import answers, failures
 from drivers.host.facts import fact
 from drivers.ironic.nodes import describe, instance_info, node, staging
 from drivers.libvirt.capabilities import compute_findings
@@ -42,7 +42,19 @@ def _(_excess, _value):
     return ''
 
 
+@plant(answers.existence, 'a wrong answer of a driver is taken silently')
+def _(_existence, _driver, found):
+    return found
+
+
 # --- a tree -------------------------------------------------------------------
+
+
+@plant(
+    inventory._offers_nothing, 'a wrong value for the tree is taken silently'
+)
+def _(_offers_nothing, _made):
+    return ''
 
 
 @plant(describing._said_of, 'the text of a NotImplementedError is lost')

@@ -120,7 +120,7 @@ def test_one_that_is_replaced_goes_with_all_below_it(grown):
     ],
 )
 def test_what_is_no_forest_is_refused(members, reason):
-    with pytest.raises(errors.TreeError, match=f'^{reason}$'):
+    with pytest.raises(errors.TreeError, match=f'^{reason}'):
         hierarchy.Hierarchy().replace(members)
 
 

@@ -54,9 +54,11 @@ def test_any_other_number_is_refused_with_its_bounds(field, value):
     with pytest.raises(errors.TreeError) as caught:
         Inventory.from_record(record(**{field: value}))
     low = 0 if field == 'reserved' else 1
+    is_int = type(value) is int
+    advice = (HINT if field == 'total' else '') if is_int else '; give an int'
     assert str(caught.value) == (
         f'{field} {value!r} must be a whole number from {low} to {MAX_INT}'
-        + (HINT if field == 'total' else '')
+        f'{advice}'
     )
 
 
@@ -75,7 +77,7 @@ def test_all_may_be_reserved():
 
 def test_no_more_than_all_may_be_reserved():
     with pytest.raises(
-        errors.TreeError, match=r'^reserved 9 is more than total 8$'
+        errors.TreeError, match='^reserved 9 is more than total 8: to offer'
     ):
         Inventory.from_record(record(reserved=9))
 
@@ -109,21 +111,25 @@ def test_another_ratio_is_refused(ratio):
 
 def test_a_record_needs_a_total():
     with pytest.raises(
-        errors.TreeError, match=r'^an inventory record needs a total$'
+        errors.TreeError,
+        match="^an inventory record needs a total: add 'total'",
     ):
         Inventory.from_record({'reserved': 1})
 
 
 def test_unknown_fields_are_named():
     with pytest.raises(
-        errors.TreeError, match=r'^unknown inventory field step, used$'
+        errors.TreeError,
+        match='^unknown inventory field step, used; the fields',
     ):
         Inventory.from_record(record(used=1, step=2))
 
 
 @pytest.mark.parametrize('given', [None, 8, 'total', [('total', 8)]])
 def test_what_is_no_record_is_refused(given):
-    with pytest.raises(errors.TreeError, match=r'is not an inventory record$'):
+    with pytest.raises(
+        errors.TreeError, match='is not an inventory record: give a mapping'
+    ):
         Inventory.from_record(given)
 
 
@@ -147,12 +153,12 @@ def test_a_value_does_not_change():
 def test_a_huge_number_is_refused_without_its_digits(field, digits):
     with pytest.raises(errors.TreeError) as caught:
         Inventory.from_record(record(**{field: 10**digits}))
-    assert len(str(caught.value)) < 200
+    assert len(str(caught.value)) < 250
 
 
 def test_fields_that_are_no_strings_are_named():
     with pytest.raises(
-        errors.TreeError, match=r'^unknown inventory field 7, used$'
+        errors.TreeError, match='^unknown inventory field 7, used; the fields'
     ):
         Inventory.from_record({**record(used=1), 7: 2})
 

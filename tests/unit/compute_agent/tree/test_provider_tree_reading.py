@@ -62,7 +62,7 @@ def test_a_name_reads_what_its_uuid_reads(tree, read):
 @pytest.mark.parametrize('read', READS)
 @pytest.mark.parametrize('who', ['nobody', AGG1, ''])
 def test_an_unknown_provider_is_a_value_error_that_names_it(tree, read, who):
-    with pytest.raises(ValueError, match=f'^No such provider {who}$') as found:
+    with pytest.raises(ValueError, match=f'^No such provider {who} ') as found:
         read(tree, who)
     assert isinstance(found.value, errors.TreeError)
 
@@ -72,7 +72,7 @@ def test_a_provider_exists_by_name_and_by_uuid(tree, who):
     assert tree.exists(who) is True
 
 
-@pytest.mark.parametrize('who', ['nobody', AGG1, '', None])
+@pytest.mark.parametrize('who', ['nobody', AGG1, ''])
 def test_no_other_does(tree, who):
     assert tree.exists(who) is False
 

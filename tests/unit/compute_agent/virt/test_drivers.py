@@ -121,5 +121,5 @@ def test_the_filter_of_its_nodes_is_a_mapping_of_texts(given, found):
 def test_a_filter_that_is_no_mapping_is_the_drivers_mistake():
     made = drivers.Drivers({'racks': types.SimpleNamespace(node_filter='r1')})
 
-    with pytest.raises(errors.DriverError, match='failed in node_filter'):
+    with pytest.raises(errors.DriverError, match='node_filter returned'):
         _ = made.filters

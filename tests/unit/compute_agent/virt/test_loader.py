@@ -82,6 +82,18 @@ class Keeper(Good):
             raise errors.ConfigError('name an animal: keeper:owl.Owl')
         return type('Owl', (cls,), {'__module__': 'zoo.owl'})
 
+class Loser(Good):
+    @classmethod
+    def for_target(cls, target):
+        if target:
+            return None
+        return cls
+
+class Forgetful(Good):
+    @classmethod
+    def from_conf(cls, conf):
+        cls()
+
 class Generous(Good):
     def get_traits(self, *args, **kwargs):
         return []
@@ -137,6 +149,8 @@ DISTRIBUTIONS = {
         'othernames': 'zoo:OtherNames',
         'generous': 'zoo:Generous',
         'keeper': 'zoo:Keeper',
+        'loser': 'zoo:Loser',
+        'forgetful': 'zoo:Forgetful',
         'incomplete': 'zoo_bad:Incomplete',
         'mute': 'zoo_bad:Mute',
         'toofew': 'zoo_bad:TooFew',
@@ -172,7 +186,13 @@ def tell(tmp_path_factory):
             '\n'.join(['[compute_agent.drivers]', *lines, ''])
         )
     every = [n for points in DISTRIBUTIONS.values() for n in points]
-    targets = ['keeper:owl.Owl', 'keeper:emu', 'good:owl.Owl', 'nobody:owl']
+    targets = [
+        'keeper:owl.Owl',
+        'keeper:emu',
+        'loser:emu',
+        'good:owl.Owl',
+        'nobody:owl',
+    ]
     done = subprocess.run(
         [sys.executable, '-c', LOAD, *every, *targets, 'nobody'],
         env={
@@ -224,6 +244,16 @@ def test_a_target_that_there_is_not_is_answered_by_the_driver(tell, name):
     assert tell[name] == (
         f'[DEFAULT] compute_driver = {name}: name an animal: keeper:owl.Owl'
     )
+
+
+def test_a_target_without_a_class_is_refused(tell):
+    assert 'for_target() of driver loser:emu' in tell['loser:emu']
+    assert 'None is not a class' in tell['loser:emu']
+
+
+def test_a_driver_that_is_not_returned_is_missed(tell):
+    assert 'from_conf() returned None' in tell['forgetful']
+    assert 'it must return the driver, as in' in tell['forgetful']
 
 
 def test_a_driver_without_targets_says_what_to_leave_out(tell):

@@ -18,15 +18,18 @@ uuids = st.uuids().map(str)
 letters = st.characters(codec='utf-8', exclude_categories=['C', 'Zl', 'Zp'])
 symbols = st.from_regex(r'[A-Z0-9_]{1,12}', fullmatch=True)
 counts = st.integers(1, inventory.MAX_INT)
-records = st.fixed_dictionaries(
-    {'total': counts},
-    optional={
-        'reserved': st.just(0),
-        'min_unit': counts,
-        'max_unit': counts,
-        'step_size': counts,
-        'allocation_ratio': st.floats(0.001, 1000),
-    },
+# Of each record, something can be allocated.
+records = counts.flatmap(
+    lambda total: st.fixed_dictionaries(
+        {'total': st.just(total)},
+        optional={
+            'reserved': st.just(0),
+            'min_unit': st.just(1),
+            'max_unit': counts,
+            'step_size': st.integers(1, total),
+            'allocation_ratio': st.floats(0.001, 1000),
+        },
+    )
 )
 
 

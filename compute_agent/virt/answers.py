@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The answers of drivers about their nodes, checked where they come in.
+
+Pure: no I/O, configuration, logging or clock. An answer of a wrong type would
+otherwise count as something else: a text as a list of its letters, a truth as
+"I cannot tell". Each function returns the answer, or raises a line that names
+the driver's class and method, and says what to return instead. The list of
+nodes and ``drivers.py`` call it.
+"""
+
+import uuid
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn
+
+from .. import error_text, errors
+from ..tree import names
+from .driver import Existence
+
+_RESOURCES = ('vcpus', 'memory_mb', 'local_gb')
+
+
+def node_names(driver: str, found: object) -> list[str]:
+    """Return the names of ``get_available_nodes``.
+
+    :param driver: the name of its class
+    :raises errors.DriverError: these are no names
+    """
+    call = 'get_available_nodes()'
+    if isinstance(found, str):
+        _refuse(driver, call, found, f'give a list of names, [{found!r}]')
+    if not isinstance(found, Iterable):
+        _refuse(driver, call, found, 'give a list of names, [] for no node')
+    listed = list(found)
+    for name in listed:
+        if not isinstance(name, str) or not name:
+            advice = 'give the name of each node as a text'
+            _refuse(driver, call, name, advice, 'among the nodes')
+    return listed
+
+
+def names_by_uuid(driver: str, found: object) -> Mapping[str, str]:
+    """Return the mapping of ``get_nodenames_by_uuid``.
+
+    :raises errors.DriverError: it is none, or it is the other way round
+    """
+    call = 'get_nodenames_by_uuid()'
+    for key, name in _pairs(driver, call, found, 'uuid → node name'):
+        if names.is_uuid(name) and not names.is_uuid(key):
+            advice = f'give uuid → node name: {{{name!r}: {key!r}}}'
+            _refuse(driver, call, f'{key} → {name}', advice)
+        if not isinstance(key, (str, uuid.UUID)):
+            _refuse(driver, call, key, 'give uuid → node name', 'as a uuid')
+        if not isinstance(name, str) or not name:
+            _refuse(driver, call, name, 'give uuid → node name', 'as a name')
+    return dict(found)  # type: ignore[call-overload, no-any-return]
+
+
+def texts(driver: str, call: str, found: object) -> Mapping[str, str]:
+    """Return the mapping of ``get_titles`` or ``get_hypervisor_hostnames``.
+
+    :param call: the method
+    :raises errors.DriverError: it is no mapping of texts
+    """
+    call = f'{call}()'
+    for key, text in _pairs(driver, call, found, 'node name → text'):
+        for one in (key, text):
+            if not isinstance(one, str):
+                advice = 'give node name → text, each of them a string'
+                _refuse(driver, call, one, advice)
+    return dict(found)  # type: ignore[call-overload, no-any-return]
+
+
+def existence(driver: str, found: object) -> Existence:
+    """Return the answer of ``node_exists``.
+
+    :raises errors.DriverError: it is none of the three
+    """
+    if isinstance(found, Existence):
+        return found
+    meant = {True: 'Existence.YES', False: 'Existence.NO'}
+    known = meant[found] if isinstance(found, bool) else 'an Existence'
+    advice = f'give {known}, or Existence.UNKNOWN if the driver cannot tell'
+    return _refuse(driver, 'node_exists()', found, advice)
+
+
+def node_filter(driver: str, found: object) -> Mapping[str, str] | None:
+    """Return the options of ``node_filter``.
+
+    :raises errors.DriverError: they are no mapping
+    """
+    if found is None:
+        return None
+    if not isinstance(found, Mapping):
+        advice = "give option → value, such as {'shard': 'rack1'}"
+        _refuse(driver, 'node_filter', found, advice)
+    return {str(key): str(value) for key, value in found.items()}
+
+
+def available_resource(driver: str, found: object) -> Mapping[str, Any]:
+    """Return the resources of ``get_available_resource``.
+
+    :raises errors.DriverError: they are no mapping, or an amount is no number
+    """
+    call = 'get_available_resource()'
+    advice = 'give vcpus, memory_mb and local_gb as whole numbers'
+    if not isinstance(found, Mapping):
+        _refuse(driver, call, found, advice)
+    for key in _RESOURCES:
+        amount = found.get(key, 0)
+        if isinstance(amount, bool) or not isinstance(amount, int):
+            _refuse(driver, call, amount, advice, f'as {key}')
+    return found
+
+
+def trait_names(driver: str, found: object) -> frozenset[str]:
+    """Return the names of ``get_traits``.
+
+    :raises errors.DriverError: they are no collection of traits
+    """
+    try:
+        return names.check_traits(found)  # type: ignore[arg-type]
+    except errors.InvalidName as exc:
+        raise errors.DriverError(f'{driver}: get_traits(): {exc}') from exc
+
+
+def _pairs(
+    driver: str, call: str, found: object, shape: str
+) -> Iterable[tuple[object, object]]:
+    if not isinstance(found, Mapping):
+        _refuse(driver, call, found, f'give a mapping, {shape}')
+    return found.items()
+
+
+def _refuse(
+    driver: str, call: str, found: object, advice: str, part: str = ''
+) -> NoReturn:
+    shown = error_text.excerpt(found)
+    where = f' {part}' if part else ''
+    raise errors.DriverError(
+        f'{driver}: {call} returned {shown}{where}: {advice}'
+    )
