@@ -12,8 +12,9 @@ from report_client.api.values import trait_names
 from .. import errors
 from ..cycle.node.node_result import NodeResult
 from ..ownership.explanations import explain
+from ..ownership.record import Record
 from ..plan.change import Change
-from ..tree import assertion
+from ..tree import assertion, provider
 from ..tree import node as node_module
 from ..virt.drivers import NamedDriver
 from ..virt.values import finding
@@ -52,13 +53,13 @@ class Explain(command.Report):
                 [r.node for r in results], parsed_args.node
             )
             answers = [
-                _answer(agent, result, trait)
+                answer(facts_of(agent, result), trait)
                 for result in results
                 if result.node in chosen
             ]
         _check_known(trait, answers)
         return (
-            [_data(trait, answer) for answer in answers],
+            [data(trait, answer) for answer in answers],
             '\n'.join(_text(trait, answer) for answer in answers)
             or 'no nodes',
             1 if any(answer.is_incomplete for answer in answers) else 0,
@@ -67,7 +68,7 @@ class Explain(command.Report):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _Evidence:
-    """The knowledge of one driver about the trait.
+    """The knowledge of one driver about the trait, or about all of a node.
 
     :ivar title: the driver in the words of messages
     :ivar findings: None if the driver gives no evidence, or cannot give it now
@@ -80,7 +81,7 @@ class _Evidence:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
+class Answer:
     """The explanation for one node.
 
     :ivar providers: None if the node could not be planned
@@ -111,36 +112,74 @@ class _Answer:
         return any(e.findings for e in self.evidence)
 
 
-def _answer(agent: Agent, result: NodeResult, trait: str) -> _Answer:
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """All that is known of the traits of one node.
+
+    :ivar before: the providers in placement; None if it could not be planned
+    :ivar after: the providers as the next sync would leave them
+    :ivar evidence: what each driver knows of the node's traits
+    :ivar lines: the lines of the operator's files
+    """
+
+    result: NodeResult
+    before: provider.Snapshot | None
+    after: provider.Snapshot
+    record: Record
+    changes: Sequence[Change]
+    evidence: Sequence[_Evidence]
+    lines: Sequence[finding.Finding]
+
+
+def facts_of(agent: Agent, result: NodeResult) -> Facts:
+    """Return all that is known of the traits of a node that was planned."""
     plan = result.plan
-    providers = None
-    if plan is not None:
-        after = plan.before
-        changes: list[Change] = []
-        for operation in plan.operations:
-            after = operation.apply_to(after)
-            changes += operation.changes()
-        record = agent.state.records.record(
-            {*plan.before, *after}, result.node.uuid
-        )
-        record = dataclasses.replace(
-            record, claims={**record.claims, **plan.claims}
-        )
-        providers = explain.explain(trait, plan.before, after, record, changes)
+    before = after = plan.before if plan is not None else provider.snapshot([])
+    changes: list[Change] = []
+    for operation in plan.operations if plan is not None else ():
+        after = operation.apply_to(after)
+        changes += operation.changes()
+    record = agent.state.records.record({*before, *after}, result.node.uuid)
+    claims = plan.claims if plan is not None else {}
     files = agent.files.evidence(result.node.uuid) if agent.files else ()
-    return _Answer(
+    return Facts(
         result=result,
-        providers=providers,
-        evidence=[
-            _evidence(one, result.node.name, trait) for one in agent.drivers
-        ],
-        lines=[line for line in files if line.trait == trait],
-        notes=[note for note in result.notes if _names(note, trait)],
+        before=None if plan is None else before,
+        after=after,
+        record=dataclasses.replace(
+            record, claims={**record.claims, **claims}
+        ),
+        changes=changes,
+        evidence=[_evidence(one, result.node.name) for one in agent.drivers],
+        lines=files,
     )
 
 
-def _evidence(one: NamedDriver, node: str, trait: str) -> _Evidence:
-    """Return a driver's findings about a trait, or why there are none."""
+def answer(facts: Facts, trait: str) -> Answer:
+    """Return the explanation of one trait on a node."""
+    before = facts.before
+    return Answer(
+        result=facts.result,
+        providers=None
+        if before is None
+        else explain.explain(
+            trait, before, facts.after, facts.record, facts.changes
+        ),
+        evidence=[
+            dataclasses.replace(
+                one,
+                findings=one.findings
+                and [f for f in one.findings if f.trait == trait],
+            )
+            for one in facts.evidence
+        ],
+        lines=[line for line in facts.lines if line.trait == trait],
+        notes=[n for n in facts.result.notes if _names(n, trait)],
+    )
+
+
+def _evidence(one: NamedDriver, node: str) -> _Evidence:
+    """Return a driver's findings about a node, or why there are none."""
     title = one.title.removeprefix('the ')
     if not isinstance(one.driver, finding.Evidence):
         return _Evidence(title=title, findings=None)
@@ -148,9 +187,7 @@ def _evidence(one: NamedDriver, node: str, trait: str) -> _Evidence:
         findings = one.driver.evidence(node)
     except errors.AgentError as exc:
         return _Evidence(title=title, findings=None, failure=str(exc))
-    return _Evidence(
-        title=title, findings=[f for f in findings if f.trait == trait]
-    )
+    return _Evidence(title=title, findings=list(findings))
 
 
 def _names(note: str, trait: str) -> bool:
@@ -158,7 +195,7 @@ def _names(note: str, trait: str) -> bool:
     return bool(re.search(rf'(?<![A-Z0-9_]){trait}(?![A-Z0-9_])', note))
 
 
-def _check_known(trait: str, answers: Sequence[_Answer]) -> None:
+def _check_known(trait: str, answers: Sequence[Answer]) -> None:
     """Refuse a trait that neither os-traits nor any answer mentions.
 
     :raises errors.InvalidName: it proposes a similar name
@@ -186,7 +223,7 @@ def _check_known(trait: str, answers: Sequence[_Answer]) -> None:
     )
 
 
-def _text(trait: str, answer: _Answer) -> str:
+def _text(trait: str, answer: Answer) -> str:
     lines = [f'{trait} on {answer.result.node}']
     if answer.providers is None:
         lines.append(f'  unknown: {answer.result.reason}')
@@ -231,7 +268,8 @@ def _driver_lines(evidence: _Evidence, *, told: bool) -> list[str]:
     return lines
 
 
-def _data(trait: str, answer: _Answer) -> dict[str, typing.Any]:
+def data(trait: str, answer: Answer) -> dict[str, typing.Any]:
+    """Return the explanation of a trait on one node as data."""
     return {
         'trait': trait,
         'node': answer.result.node.called,

@@ -92,7 +92,7 @@ class History(listing.Listing):
             kept = opened.history.entries(begin, end)
             nodes = opened.nodes.all()
         found = _chosen(kept, given, nodes)
-        rows = entry_rows(found, _names(kept, nodes))
+        rows = entry_rows(found, node_names(kept, nodes))
         note = (
             None
             if rows
@@ -143,7 +143,7 @@ def _uuids(
     return found - {''}
 
 
-def _names(
+def node_names(
     kept: Sequence[KeptEntry], nodes: Sequence[Node]
 ) -> Mapping[str, str]:
     """Return the names of nodes, also of those that are gone."""

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from oslo_config import cfg
 
 from report_client import errors as placement_errors
+from report_client.http import placement as placement_api
 from report_client.http.messages import codec
 from report_client.observe import observer
 
@@ -26,7 +27,8 @@ from .app import command
 from .wiring import agent_settings, named_providers, placement
 from .wiring.opening import open_agent
 
-_Tree = tuple[node_module.Node, provider.Snapshot]
+#: The root of a tree, and the providers: its own and those that share.
+Tree = tuple[node_module.Node, provider.Snapshot]
 _COLUMNS = 100
 
 
@@ -63,7 +65,7 @@ class TreeShow(command.Report):
         return data, '\n'.join(texts) if texts else 'no nodes', 0
 
 
-def _of(conf: cfg.ConfigOpts, word: str) -> Sequence[_Tree]:
+def _of(conf: cfg.ConfigOpts, word: str) -> Sequence[Tree]:
     """Return the tree of a provider in placement, or of a node not there yet.
 
     :raises errors.AgentError: there is neither
@@ -79,10 +81,11 @@ def _of(conf: cfg.ConfigOpts, word: str) -> Sequence[_Tree]:
         except errors.AgentError as why:
             raise type(exc)(f'{exc}, and {why}') from why
     title = service.title(found.root_uuid)
-    return [_in_placement(conf, found, title)]
+    api = placement.placement_service(conf)
+    return [in_placement(conf, api, found, title)]
 
 
-def _of_agent(conf: cfg.ConfigOpts, word: str | None) -> Sequence[_Tree]:
+def _of_agent(conf: cfg.ConfigOpts, word: str | None) -> Sequence[Tree]:
     """Return the trees of this agent's nodes, or of one of them."""
     with open_agent(conf, read_only=True) as agent:
         nodes = node_module.chosen(agent.tracker.nodes(), word)
@@ -90,17 +93,20 @@ def _of_agent(conf: cfg.ConfigOpts, word: str | None) -> Sequence[_Tree]:
     return [(node, _providers(seen[node.uuid])) for node in nodes]
 
 
-def _in_placement(
-    conf: cfg.ConfigOpts, found: codec.ListedProvider, title: str
-) -> _Tree:
-    """Return the whole tree of a provider.
+def in_placement(
+    conf: cfg.ConfigOpts,
+    service: placement_api.Placement,
+    found: codec.ListedProvider,
+    title: str,
+) -> Tree:
+    """Return the whole tree of a provider, and what shares with it.
 
     :param title: the name of the root's node for people, or ''
     """
     root = found.root_uuid
     with contextlib.closing(_state(conf)) as state:
         seen = observer.Observer(
-            placement.placement_service(conf),
+            service,
             state,
             clock=time.time,
             full_read_interval=0,

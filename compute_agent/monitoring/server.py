@@ -8,16 +8,12 @@ one whose client is idle or slow, so no client keeps a probe out. Whatever a
 client sends, the answer is short and the daemon goes on.
 """
 
-import errno
 import http.server
 import json
 import logging
-import os
-import pathlib
 import selectors
 import socket
 import socketserver
-import stat
 import sys
 import threading
 import time
@@ -28,6 +24,7 @@ import prometheus_client
 from prometheus_client import exposition
 
 from .. import errors
+from . import listening
 from .values.address import Address
 from .values.health import Health
 
@@ -38,6 +35,7 @@ QUEUED = 128  # connections that the kernel keeps until they are accepted
 SECONDS = 10.0  # the deadline of a connection
 STOPPING = 1.0  # seconds that ``close`` waits for the open connections
 _PAUSE = 0.2  # seconds between two looks at the deadlines
+OPTION = '[compute_agent] metrics_bind'
 SOCKET_MODE = 0o660  # the daemon's group may ask, too
 
 _TEXT = 'text/plain; charset=utf-8'
@@ -114,10 +112,12 @@ class MonitoringServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
         elif address.is_ipv6:
             self.address_family = socket.AF_INET6
         try:
-            _make_way(address.path)
+            listening.make_way(address.path)
             super().__init__(where, _Handler)
         except OSError as exc:
-            raise errors.ConfigError(_refusal(address, exc)) from exc
+            raise errors.ConfigError(
+                listening.refusal(OPTION, address, exc)
+            ) from exc
         self._thread = threading.Thread(
             target=self.serve_forever,
             kwargs={'poll_interval': _PAUSE},
@@ -284,44 +284,3 @@ def _encoder(
         ValueError,
     ):  # the request names a version that does not exist
         return exposition.choose_encoder('')
-
-
-def _make_way(path: pathlib.Path | None) -> None:
-    """Remove the socket of a daemon that is gone.
-
-    :raises OSError: something else is there, or another process listens
-    """
-    if path is None or not os.path.lexists(path):
-        return
-    if not stat.S_ISSOCK(path.lstat().st_mode):
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-    with socket.socket(socket.AF_UNIX) as probe:
-        # A full queue would keep the caller for as long as nobody accepts.
-        probe.setblocking(False)
-        try:
-            probe.connect(str(path))
-        except ConnectionRefusedError:
-            path.unlink()
-            return
-        except BlockingIOError:
-            LOG.debug('%s has a full queue, so a process listens', path)
-    raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
-
-
-def _refusal(address: Address, exc: OSError) -> str:
-    """Return the message for an address that cannot be used."""
-    advice = {
-        errno.EADDRINUSE: 'another process listens there: stop it, or set '
-        'another address',
-        errno.EACCES: 'this user may not: set a port above 1023, or a path '
-        'in a directory of its own',
-        errno.EADDRNOTAVAIL: 'this host has no such address: set one of its '
-        'own',
-        errno.EEXIST: 'a file that is no socket has this path: remove it, or '
-        'set another path',
-        errno.ENOENT: 'its directory is missing: make it, or set another path',
-    }.get(exc.errno or 0, 'set another address')
-    return (
-        f'[compute_agent] metrics_bind: cannot listen at {address} '
-        f'({exc.strerror or exc}); {advice}'
-    )

@@ -17,7 +17,7 @@ from ...transport import clouds
 from ...transport.account import Origin
 from ...virt import loader
 from ...virt.values import cloud_nodes
-from ..app import command, configuration, confirm, progress
+from ..app import command, configuration, confirm, main, progress
 from ..wiring import host_history, nova, placement
 from ..wiring.opening import state_copy
 from . import audit_view, gathering, mending, nova_answers, nova_api
@@ -81,7 +81,16 @@ class Audit(command.Report):
         """Audit the cloud; with --repair, mend what can be mended."""
         if parsed_args.yes and not parsed_args.repair:
             raise errors.ConfigError('--yes is for --repair: add --repair')
-        run = _Run(self, parsed_args)
+        run = Auditing(
+            load_conf(self.app.global_options),
+            cloud.Choices(
+                included=frozenset(parsed_args.include),
+                quiet=parsed_args.unchanged_for,
+            ),
+            everything=parsed_args.allocations,
+            actor=self.actor,
+            err=self.app.stderr,
+        )
         found = run.audit()
         if not parsed_args.repair:
             return run.told(found, [])
@@ -107,23 +116,39 @@ class Audit(command.Report):
         return run.told(found, run.mend(planned))
 
 
-class _Run:
-    """One audit: the connections, and the last reading."""
+def load_conf(options: main.GlobalOptions) -> cfg.ConfigOpts:
+    """Return the configuration, with the options of nova.
+
+    :raises errors.ConfigError: one is wrong
+    """
+    return configuration.load(options, nova_conf.register_opts)
+
+
+class Auditing:
+    """One audit: the connections, and the last reading.
+
+    :param conf: as ``load_conf`` returns it
+    :param everything: read all inventories and allocations
+    :param actor: for the history
+    :param err: the stream for a bar of progress
+    """
 
     gathered: gathering.Gathered
 
     def __init__(
-        self, asking: command.AgentCommand, parsed_args: argparse.Namespace
+        self,
+        conf: cfg.ConfigOpts,
+        choices: cloud.Choices,
+        *,
+        everything: bool,
+        actor: str,
+        err: typing.TextIO,
     ) -> None:
-        self._asking = asking
-        self._everything: bool = parsed_args.allocations
-        self._choices = cloud.Choices(
-            included=frozenset(parsed_args.include),
-            quiet=parsed_args.unchanged_for,
-        )
-        self._conf: cfg.ConfigOpts = configuration.load(
-            asking.app.global_options, nova_conf.register_opts
-        )
+        self._conf = conf
+        self._choices = choices
+        self._everything = everything
+        self._actor = actor
+        self._err = err
         self._connect(nova_answers)
 
     def _connect(self, answers: typing.Any) -> None:
@@ -137,7 +162,7 @@ class _Run:
 
     def audit(self) -> list[finding.Finding]:
         """Read the cloud, and return the results of all checks."""
-        with progress.bar(self._asking.app.stderr, 'providers') as advance:
+        with progress.bar(self._err, 'providers') as advance:
             self.gathered = gathering.gather(
                 gathering.Sources(
                     survey=self._survey,
@@ -172,7 +197,7 @@ class _Run:
             nova=self._nova,
             rows=self.gathered.rows,
             tell=lambda entries: host_history.add(
-                self._conf, self._asking.actor, entries
+                self._conf, self._actor, entries
             ),
         )
         return list(mender.mend(planned))

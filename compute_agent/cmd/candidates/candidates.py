@@ -55,7 +55,7 @@ class Candidates(listing.Listing):
         """Return columns and rows, with or without --why-not."""
         if parsed_args.why_not is None:
             return super().take_action(parsed_args)
-        return _WhyNot(self.app, self.app_args).take_action(parsed_args)
+        return WhyNotRows(self.app, self.app_args).take_action(parsed_args)
 
     def rows(self, parsed_args: argparse.Namespace) -> listing.Listed:
         """Return one row for each provider in a candidate."""
@@ -68,17 +68,25 @@ class Candidates(listing.Listing):
             return [], note, 0
         roots = {row.root_uuid for row in answer.summaries.values()}
         titles = search.names_in_trees(roots)
-        view = _View(request, answer, titles, parsed_args)
+        view = View(
+            request,
+            answer,
+            titles,
+            is_long=parsed_args.long,
+            formatter=parsed_args.formatter,
+        )
         return list(view.rows()), None, 0
 
 
-class _View:
+class View:
     """The answer to a request as rows.
 
     JSON and YAML have amounts as numbers, and every trait; a table has less
     room, so it shows only some traits.
 
     :param titles: the names of providers, by uuid
+    :param is_long: show all providers of the trees, and all their traits
+    :param formatter: the name of cliff's format
     """
 
     def __init__(
@@ -86,12 +94,14 @@ class _View:
         request: query.Request,
         answer: answer.Answer,
         titles: Mapping[str, str],
-        parsed_args: argparse.Namespace,
+        *,
+        is_long: bool = False,
+        formatter: str = 'json',
     ) -> None:
         self._answer = answer
         self._titles = titles
-        self._long = parsed_args.long
-        self._formatter = parsed_args.formatter
+        self._long = is_long
+        self._formatter = formatter
         self._requested = {n for g in request.groups for n in g.traits.traits}
         self._requested |= set(request.root_required.traits)
         self._given = answer.classes_by_provider()
@@ -146,7 +156,7 @@ class _View:
         return [*shown, f'and {rest} more (--long)'] if rest else shown
 
 
-class _WhyNot(listing.Listing):
+class WhyNotRows(listing.Listing):
     """The command with --why-not."""
 
     COLUMNS = ('Requirement', 'Nearest', 'Why')
@@ -161,18 +171,23 @@ class _WhyNot(listing.Listing):
         request = _request(self, parsed_args, service)
         provider = _find(self, service, parsed_args.why_not)
         found = why_not.WhyNot(service, time.time).explain(request, provider)
-        rows = [
-            (
-                ' and '.join(part.text for part in failure.requirements),
-                failure.nearest,
-                failure.why,
-            )
-            for failure in found.failures
-        ]
+        rows = why_not_rows(found)
         note = None if rows else f'{provider.name} is a candidate'
         if found.doubts:
             note = f'there may be more reasons: {"; ".join(found.doubts)}'
         return rows, note, 0
+
+
+def why_not_rows(found: why_not.Explanation) -> list[tuple[str, str, str]]:
+    """Return a row for each requirement that a provider fails."""
+    return [
+        (
+            ' and '.join(part.text for part in failure.requirements),
+            failure.nearest,
+            failure.why,
+        )
+        for failure in found.failures
+    ]
 
 
 def _service(asking: listing.Listing) -> placement_api.Placement:

@@ -72,7 +72,7 @@ class Plan(command.Report):
         undone = [r for r in results if not r.is_settled]
         for line in plan_view.unplanned(undone, every=parsed_args.all):
             self.say(line)
-        data = [_data(r) for r in results]
+        data = [node_data(r) for r in results]
         changes = any(plan_view.plan(r).operations for r in results)
         text = plan_view.text(results, every=parsed_args.all)
         held = '\n'.join(waiting.lines_of(results))
@@ -86,7 +86,8 @@ def _summed_up(paths: Sequence[str]) -> tuple[typing.Any, str, int]:
     return found.data(), found.text(), code
 
 
-def _data(result: NodeResult) -> dict[str, typing.Any]:
+def node_data(result: NodeResult) -> dict[str, typing.Any]:
+    """Return the plan of a node as data, with what waits for a person."""
     made = plan_view.plan(result)
     planned = render.data(made, result.node.called, result.waits)
     return planned | {'waiting': waiting.node_data([result])}

@@ -82,11 +82,12 @@ class ProviderList(listing.Listing):
         if parsed_args.in_tree is not None:
             tree = service.find(parsed_args.in_tree).uuid
             query = dataclasses.replace(query, in_tree=tree)
-        rows = [
-            (r.name, r.uuid, r.generation, r.parent_uuid, r.root_uuid)
-            for r in service.list_providers(query)
-        ]
-        return rows, None, 0
+        return map(list_row, service.list_providers(query)), None, 0
+
+
+def list_row(row: codec.ListedProvider) -> tuple[typing.Any, ...]:
+    """Return a provider as a row of ``ProviderList``."""
+    return row.name, row.uuid, row.generation, row.parent_uuid, row.root_uuid
 
 
 class ProviderShow(command.Report):
@@ -107,7 +108,7 @@ class ProviderShow(command.Report):
         provider = service.find(parsed_args.provider)
         tree = {row.uuid: row for row in service.tree(provider)}
         details = service.details(provider)
-        data = _data(provider, tree.values(), details)
+        data = provider_data(provider, tree.values(), details)
         return data, '\n'.join(_lines(data)), 0
 
 
@@ -258,11 +259,15 @@ def _mistakes(
     return mistakes
 
 
-def _data(
+def provider_data(
     shown: codec.ListedProvider,
     tree: Iterable[codec.ListedProvider],
     details: provider_details.Details,
 ) -> dict[str, typing.Any]:
+    """Return all of a provider as data.
+
+    :param tree: the providers of its tree
+    """
     named = {row.uuid: {'name': row.name, 'uuid': row.uuid} for row in tree}
     parent = shown.parent_uuid
     return {

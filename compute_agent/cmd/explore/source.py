@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the pages read from placement, with the account of the person.
+
+Lists are kept for some seconds, so that paging and sorting ask nothing. The
+modules ``*_page.py`` call it, from several threads.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from oslo_config import cfg
+
+from report_client.api import survey
+from report_client.api.values import provider_query, trait_query
+from report_client.http.messages import codec
+
+from ...tree import names
+from ..wiring import named_providers, placement
+from . import kept
+
+SECONDS = 20.0  # for which a list is good
+_LISTS = 3  # lists that are kept; each may be of a whole cloud
+
+Rows = Sequence[codec.ListedProvider]
+
+
+class Source:
+    """One placement service, as the pages ask it."""
+
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
+        self.conf = conf
+        self.service = placement.placement_service(conf)
+        self.providers = named_providers.NamedProviders(self.service, conf)
+        self.survey = survey.Survey(self.service)
+        self.where = placement.where(conf)
+        self._lists = kept.Kept[Rows](SECONDS, _LISTS)
+        self._names = kept.Kept[Mapping[str, str]](SECONDS)
+        self._traits = kept.Kept[Sequence[str]](SECONDS)
+        self._pools = kept.Kept[frozenset[str]](SECONDS)
+
+    def rows(
+        self, query: provider_query.ProviderQuery | None = None
+    ) -> Rows:
+        """Return the providers that meet a query, sorted by name."""
+        path = query.path() if query is not None else ''
+        return self._lists.get(
+            path, lambda: self.providers.list_providers(query)
+        )
+
+    def names(self) -> Mapping[str, str]:
+        """Return the name of each root, by uuid."""
+        return self._names.get('', self._read_names)
+
+    def _read_names(self) -> Mapping[str, str]:
+        return {
+            row.uuid: self.providers.title(row.uuid) or row.name
+            for row in self.rows()
+            if row.parent_uuid is None
+        }
+
+    def having(self, trait: str) -> Rows:
+        """Return the providers with a trait."""
+        query = trait_query.TraitQuery(required=(trait,))
+        return self.rows(provider_query.ProviderQuery(traits=query))
+
+    def traits(self) -> Sequence[str]:
+        """Return the traits that some provider has."""
+        return self._traits.get(
+            '', lambda: self.survey.trait_names(associated=True)
+        )
+
+    def pools(self) -> frozenset[str]:
+        """Return the uuids of the providers that share with others."""
+        shares = names.MISC_SHARES_VIA_AGGREGATE
+        return self._pools.get('', lambda: self.survey.with_trait(shares))
+
+    def hosts(self) -> Rows:
+        """Return the roots that are compute nodes.
+
+        In a cloud without a marked compute node, these are all roots that
+        share nothing.
+        """
+        roots = self.rows()
+        if names.COMPUTE_NODE in self.traits():
+            roots = self.having(names.COMPUTE_NODE)
+        pools = self.pools()
+        return [
+            row
+            for row in roots
+            if row.parent_uuid is None and row.uuid not in pools
+        ]
+
+    def traits_like(self, text: str) -> Sequence[str]:
+        """Return the traits in use that a person may mean.
+
+        ``AVX-512`` means each that begins or goes on so, whatever is between
+        its letters; a whole name means itself.
+        """
+        known = self.traits()
+        whole = text.strip().upper()
+        if whole in known or not _bare(whole):
+            return [whole] if whole else []
+        found = [name for name in known if _bare(whole) in _bare(name)]
+        return found or [whole]
+
+
+def _bare(text: str) -> str:
+    return re.sub('[^A-Z0-9]', '', text)
