@@ -74,15 +74,15 @@ $(BIN)/python:
 	@python=$$($(FIND_PYTHON)) && "$$python" -m venv .venv
 
 .venv/run.stamp: $(DECLARED) | $(BIN)/python
-	$(INSTALL) '.[embedded]'
+	$(INSTALL) '.[embedded,explore]'
 	@touch $@
 
 .venv/fleet.stamp: $(DECLARED) | $(BIN)/python
-	$(INSTALL) '.[embedded,fleet]'
+	$(INSTALL) '.[embedded,explore,fleet]'
 	@touch .venv/run.stamp $@
 
 .venv/dev.stamp: $(DECLARED) | $(BIN)/python
-	$(INSTALL) '.[embedded,fleet,test,lint]'
+	$(INSTALL) '.[embedded,explore,fleet,test,lint]'
 	@touch .venv/run.stamp .venv/fleet.stamp $@
 
 .venv/pythons.stamp: .venv/dev.stamp

@@ -146,9 +146,7 @@ def facts_of(agent: Agent, result: NodeResult) -> Facts:
         result=result,
         before=None if plan is None else before,
         after=after,
-        record=dataclasses.replace(
-            record, claims={**record.claims, **claims}
-        ),
+        record=dataclasses.replace(record, claims={**record.claims, **claims}),
         changes=changes,
         evidence=[_evidence(one, result.node.name) for one in agent.drivers],
         lines=files,

@@ -60,7 +60,7 @@ def html(made: site.Site, path: str, status: int = 200, **more: str) -> str:
 
 def data(made: site.Site, path: str, **more: str) -> typing.Any:
     """Return the data of a page."""
-    return json.loads(html(made, path, format='json', **more))
+    return json.loads(html(made, path, 200, format='json', **more))
 
 
 class Server:

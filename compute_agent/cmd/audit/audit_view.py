@@ -11,7 +11,7 @@ from ...audit import cloud, finding
 from . import mending
 
 _SHOWN = 5  # subjects with the same cause
-_TITLES = {
+TITLES = {
     finding.Kind.DEAD_HOST: 'hosts that are gone',
     finding.Kind.NO_HOST: 'roots that belong to no host',
     finding.Kind.REINSTALLED: 'hosts that nova knows by another uuid',
@@ -53,7 +53,7 @@ def _level(
     for kind in finding.Kind:
         same = [o for o in found if o.kind is kind and o.level is level]
         if same:
-            yield f'{_HEADERS[level]}{_TITLES[kind]}: {len(same)}'
+            yield f'{_HEADERS[level]}{TITLES[kind]}: {len(same)}'
             yield from _causes(same)
 
 

@@ -103,6 +103,19 @@ def read(path: str) -> FlavorFile:
             'the file does not exist; "openstack flavor show NAME -f json > '
             'FILE" writes one',
         ) from exc
+    return _flavor(document)
+
+
+def parse(text: str, name: str) -> FlavorFile:
+    """Return the flavor in a text, completely checked.
+
+    :param name: of the text, for messages
+    :raises yaml_file.FileError: a mistake in the text, with its line
+    """
+    return _flavor(yaml_file.parse(text, name, SCHEMA))
+
+
+def _flavor(document: yaml_file.Document) -> FlavorFile:
     properties: dict[str, str] = {}
     for place, value in _properties(document.data):
         key = str(place[-1])

@@ -98,14 +98,16 @@ def request(
     parsed_args: argparse.Namespace,
     find: Callable[[str], str],
     warn: Callable[[str], object],
+    read: flavor_file.FlavorFile | None = None,
 ) -> query.Request:
     """Return the request that the options describe.
 
     :param find: returns the uuid of a provider, given by name or uuid
     :param warn: called with a line for each property that is ignored
+    :param read: a flavor that was read already
     :raises errors.AgentError: an option is malformed, or the request is empty
     """
-    wanted, own = extra_specs_of(parsed_args)
+    wanted, own = extra_specs_of(parsed_args, read)
     for name in flavor.untranslated(wanted):
         warn(f'{name} is ignored: nova translates it, this command does not')
     return query.Request(
@@ -127,16 +129,20 @@ def request(
 
 def extra_specs_of(
     parsed_args: argparse.Namespace,
+    read: flavor_file.FlavorFile | None = None,
 ) -> tuple[extra_specs.ExtraSpecs, Mapping[str, int]]:
     """Return the extra specs, and the amounts of the flavor's size.
+
+    :param read: a flavor that was read already
 
     :raises errors.AgentError: the file or an option is malformed
     """
     own: Mapping[str, int] = {}
     properties: dict[str, str] = {}
     if parsed_args.flavor is not None:
-        found = flavor_file.read(parsed_args.flavor)
-        own, properties = found.amounts, dict(found.properties)
+        read = flavor_file.read(parsed_args.flavor)
+    if read is not None:
+        own, properties = read.amounts, dict(read.properties)
     given = _pairs(parsed_args.properties, '--property')
     for key, _ in given:
         properties.pop(key, None)

@@ -13,25 +13,34 @@ from collections.abc import Iterable, Mapping
 class Amount:
     """The amounts of one class, of a provider or of many.
 
+    Each is a sum over the providers: what one has free does not make good what
+    another has too little.
+
     :ivar capacity: what can be allocated: (total - reserved) * ratio, of each
         provider rounded down as placement does
+    :ivar excess: what is used above the capacity
     """
 
     total: int
     reserved: int
     capacity: int
     used: int
+    free: int
+    excess: int
 
     @classmethod
     def of(
         cls, total: int, reserved: int, ratio: float, used: int
     ) -> typing.Self:
         """Return the amount of an inventory."""
+        capacity = int((total - reserved) * ratio)
         return cls(
             total=total,
             reserved=reserved,
-            capacity=int((total - reserved) * ratio),
+            capacity=capacity,
             used=used,
+            free=max(capacity - used, 0),
+            excess=max(used - capacity, 0),
         )
 
     def plus(self, other: 'Amount') -> 'Amount':
@@ -41,34 +50,29 @@ class Amount:
             reserved=self.reserved + other.reserved,
             capacity=self.capacity + other.capacity,
             used=self.used + other.used,
+            free=self.free + other.free,
+            excess=self.excess + other.excess,
         )
 
     def data(self) -> dict[str, typing.Any]:
         """Return the amounts as data, with the parts of a bar in percent.
 
-        The whole bar is the capacity and what is reserved, or what is used if
-        that is more.
+        The whole bar is what is used, free and reserved.
         """
-        whole = max(self.capacity + self.reserved, self.used, 1)
+        whole = max(self.used + self.free + self.reserved, 1)
         usual = max(self.total - self.reserved, 0)
         return {
             'total': self.total,
             'reserved': self.reserved,
             'capacity': self.capacity,
             'used': self.used,
-            'free': max(self.capacity - self.used, 0),
+            'free': self.free,
             'over_committed': max(self.capacity - usual, 0),
-            'over_capacity': max(self.used - self.capacity, 0),
+            'over_capacity': self.excess,
             'bar': {
-                'used': round(100 * min(self.used, self.capacity) / whole, 2),
-                'over': round(
-                    100 * max(self.used - self.capacity, 0) / whole, 2
-                ),
-                'reserved': round(
-                    100 * min(self.reserved, whole - self.used) / whole, 2
-                )
-                if self.used < whole
-                else 0,
+                'used': round(100 * (self.used - self.excess) / whole, 2),
+                'over': round(100 * self.excess / whole, 2),
+                'reserved': round(100 * self.reserved / whole, 2),
             },
         }
 

@@ -69,6 +69,7 @@ class Explore(command.AgentCommand):
                     webbrowser.open(url)
                 stop.wait()
             finally:
+                pages.stopping.set()
                 server.stop()
         return 0
 

@@ -102,9 +102,7 @@ def _place(
 def _line(parent: _Box, child: _Box, kind: str) -> Data:
     begin = parent.left + WIDTH
     half = begin + _GAP / 2
-    path = (
-        f'M{begin} {parent.middle:g}H{half:g}V{child.middle:g}H{child.left}'
-    )
+    path = f'M{begin} {parent.middle:g}H{half:g}V{child.middle:g}H{child.left}'
     return {'path': path, 'kind': kind}
 
 

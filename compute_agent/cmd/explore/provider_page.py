@@ -15,6 +15,7 @@ from report_client.http.messages import codec, paths
 
 from ...fleet import mark
 from ...ownership.explanations import explain
+from ...plan.history_entry import KeptEntry
 from ...tree import names, provider
 from .. import history, tree
 from ..provider import provider as provider_command
@@ -144,9 +145,7 @@ def _groups(
     return groups
 
 
-def _trait(
-    found: codec.ListedProvider, name: str, told: Data | None
-) -> Data:
+def _trait(found: codec.ListedProvider, name: str, told: Data | None) -> Data:
     """Return one trait with who gave it, and the fact behind it."""
     if told is None:
         return {'name': name, 'state': '', 'claimed_by': [], 'facts': []}
@@ -208,9 +207,7 @@ def _history(agent: ThisAgent, found: codec.ListedProvider) -> list[Data]:
     return history_data(agent, kept)
 
 
-def history_data(
-    agent: ThisAgent, kept: Sequence[history.KeptEntry]
-) -> list[Data]:
+def history_data(agent: ThisAgent, kept: Sequence[KeptEntry]) -> list[Data]:
     """Return entries as ``history -f json`` has them, the newest first."""
     record = agent.record()
     titles = history.node_names(kept, record.nodes)

@@ -65,9 +65,7 @@ def _row(
     kind = 'pool' if row.uuid in pools else 'root'
     return {
         **dict(
-            zip(
-                provider_command.ProviderList.COLUMNS, values, strict=True
-            )
+            zip(provider_command.ProviderList.COLUMNS, values, strict=True)
         ),
         'Node': source.providers.title(row.uuid),
         'Tree': named.get(row.root_uuid, row.root_uuid),
@@ -97,7 +95,10 @@ def _matching(source: Source, form: Mapping[str, str]) -> Sequence[_Row]:
         traits=trait_query.TraitQuery.parse(
             [
                 text
-                for text in (form['has'], form['lacks'] and f'!{form["lacks"]}')
+                for text in (
+                    form['has'],
+                    form['lacks'] and f'!{form["lacks"]}',
+                )
                 if text
             ]
         ),
@@ -111,14 +112,20 @@ def _matching(source: Source, form: Mapping[str, str]) -> Sequence[_Row]:
     )
     is_whole = query == provider_query.ProviderQuery()
     rows = source.rows(None if is_whole else query)
-    return [
-        row
-        for row in _of_kind(source, rows, form['kind'])
-        if _has(row, form['search'], source)
-    ] if form['kind'] or form['search'] else rows
+    return (
+        [
+            row
+            for row in _of_kind(source, rows, form['kind'])
+            if _has(row, form['search'], source)
+        ]
+        if form['kind'] or form['search']
+        else rows
+    )
 
 
-def _of_kind(source: Source, rows: Sequence[_Row], kind: str) -> Sequence[_Row]:
+def _of_kind(
+    source: Source, rows: Sequence[_Row], kind: str
+) -> Sequence[_Row]:
     if kind == HOSTS:
         hosts = {row.uuid for row in source.hosts()}
         return [row for row in rows if row.uuid in hosts]
@@ -150,4 +157,6 @@ def _sorted(rows: Sequence[_Row], by: str) -> Sequence[_Row]:
 
 
 def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 8 else 1
+    return (
+        int(text) if text.isascii() and text.isdigit() and len(text) < 8 else 1
+    )

@@ -41,11 +41,14 @@ FILES = {
 
 _HTML = 'text/html; charset=utf-8'
 _TEXT = 'text/plain; charset=utf-8'
+_POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action "
+    "'self'; base-uri 'none'; frame-ancestors 'none'"
+)
 _HEAD = (
     (
         'Content-Security-Policy',
-        "default-src 'none'; style-src 'self'; img-src 'self'; "
-        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        _POLICY,
     ),
     ('X-Content-Type-Options', 'nosniff'),
     ('X-Frame-Options', 'DENY'),
@@ -110,9 +113,7 @@ def file(path: str) -> Reply | None:
     return Reply(status=200, kind=kind, body=[body])
 
 
-def page(
-    template: str, data: Mapping[str, Any], status: int = 200
-) -> Reply:
+def page(template: str, data: Mapping[str, Any], status: int = 200) -> Reply:
     """Return a page; a long one is sent while it is made."""
     stream = _environment().get_template(template).stream(data)
     stream.enable_buffering(50)

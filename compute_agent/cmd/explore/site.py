@@ -8,6 +8,7 @@ goes wrong is logged, and the page says no more than that.
 
 import logging
 import re
+import threading
 import typing
 from collections.abc import Callable, Mapping
 
@@ -18,10 +19,15 @@ from report_client import errors as placement_errors
 from ... import errors
 from ...virt import failures
 from . import (
+    audit_page,
+    cloud_page,
     history_page,
+    plan_page,
     provider_page,
     providers_page,
     rendering,
+    slow,
+    why_not_page,
 )
 from .gate import Asked
 from .rendering import Reply
@@ -43,15 +49,32 @@ class Site:
 
     :param conf: the options of placement, nova, Ironic and this machine's
         agent
+    :ivar stopping: to be set when the program ends
     """
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
         self._source = Source(conf)
         self._agent = ThisAgent(conf)
+        self.stopping = threading.Event()
+        workers = conf.compute.update_resources_max_workers
+        holdings = cloud_page.Holdings(self._source, workers, self.stopping)
+        why_not = why_not_page.WhyNot(self._source)
+        plan = plan_page.Plan(self._agent)
+        audit = audit_page.Audit(conf)
         self._pages: Mapping[str, tuple[str, Page]] = {
             '/': (
-                'providers',
-                lambda asked: providers_page.data(self._source, asked),
+                'cloud',
+                lambda asked: cloud_page.data(
+                    self._source, self._agent, holdings, asked
+                ),
+            ),
+            '/why-not': ('why-not', why_not.data),
+            '/plan': ('plan', lambda _asked: plan.data()),
+            '/audit': (
+                'audit',
+                lambda asked: audit.data(
+                    everything=bool(asked.first('allocations'))
+                ),
             ),
             '/providers': (
                 'providers',
@@ -71,19 +94,25 @@ class Site:
         name, make = self._page(asked.path)
         if make is None:
             return rendering.text(404, 'there is no such page: open "/"')
+        try:
+            return self._made(asked, name, make)
+        except failures.caught():
+            LOG.exception('the page %s', name)
+            return rendering.text(500, 'this page failed; the log says why')
+
+    def _made(self, asked: Asked, name: str, make: Page) -> Reply:
         base = {
             'name': name,
             'where': self._source.where,
             'query': {k: v[0] for k, v in asked.query.items() if v},
-            'daemon': False,
         }
         try:
             data = make(asked)
+        except slow.Pending as pending:
+            busy = {**base, 'seconds': round(pending.seconds)}
+            return rendering.page('busy.html', busy)
         except errors.AgentError as exc:
             return self._failed(asked, base, exc)
-        except failures.caught():
-            LOG.exception('the page %s', name)
-            return rendering.text(500, 'this page failed; the log says why')
         if asked.first('format') == _JSON:
             return rendering.as_json(data)
         return rendering.page(f'{name}.html', {**base, **data})
@@ -99,7 +128,9 @@ class Site:
             self._source, self._agent, uuid
         )
 
-    def _failed(self, asked: Asked, base: Data, exc: errors.AgentError) -> Reply:
+    def _failed(
+        self, asked: Asked, base: Data, exc: errors.AgentError
+    ) -> Reply:
         """Return the page of an error that a person can understand."""
         status = 502 if isinstance(exc, errors.Unavailable) else 400
         if isinstance(exc, placement_errors.DoesNotExist):

@@ -38,9 +38,7 @@ class Source:
         self._traits = kept.Kept[Sequence[str]](SECONDS)
         self._pools = kept.Kept[frozenset[str]](SECONDS)
 
-    def rows(
-        self, query: provider_query.ProviderQuery | None = None
-    ) -> Rows:
+    def rows(self, query: provider_query.ProviderQuery | None = None) -> Rows:
         """Return the providers that meet a query, sorted by name."""
         path = query.path() if query is not None else ''
         return self._lists.get(

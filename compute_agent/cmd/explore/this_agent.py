@@ -17,9 +17,10 @@ from oslo_config import cfg
 from ... import errors
 from ...cycle.node.node_result import NodeResult
 from ...plan.history_entry import KeptEntry
+from ...state.nodes import Nodes
 from ...tree.node import Node
 from .. import explain
-from ..plan import plan, waiting
+from ..plan import plan, plan_view, waiting
 from ..wiring.opening import open_agent, record_place, state_copy
 from . import kept
 
@@ -33,11 +34,13 @@ Data = dict[str, typing.Any]
 class Record:
     """The record and the history of this machine's agent.
 
+    :ivar drivers: the drivers of each node, by its uuid
     :ivar problem: why there is none; '' if there is one
     """
 
     nodes: Sequence[Node] = ()
     entries: Sequence[KeptEntry] = ()
+    drivers: Mapping[str, str] = dataclasses.field(default_factory=dict)
     place: str = ''
     problem: str = ''
 
@@ -47,12 +50,14 @@ class Planned:
     """The plans of nodes, as ``plan -f json`` has them.
 
     :ivar nodes: the plan of each node
+    :ivar lines: all of them as the command prints them
     :ivar waiting: what waits for a person, as ``waiting.data`` has it
     :ivar traits: for one node: trait → its explanation, as ``explain`` has it
     :ivar problem: why there is no plan; '' if there is one
     """
 
     nodes: Sequence[Data] = ()
+    lines: Sequence[str] = ()
     waiting: Data = dataclasses.field(default_factory=dict)
     traits: Mapping[str, Data] = dataclasses.field(default_factory=dict)
     problem: str = ''
@@ -90,13 +95,14 @@ class ThisAgent:
                 return Record(
                     nodes=opened.nodes.all(),
                     entries=opened.history.entries(0.0, None),
+                    drivers=_drivers(opened.nodes),
                     place=record_place(self._conf),
                 )
         except errors.AgentError as exc:
             return Record(problem=str(exc))
 
     def _read_plan(self, uuid: str | None) -> Planned:
-        only = ()
+        only: tuple[str, ...] = ()
         if uuid is not None and len(self.record().nodes) > _FEW:
             only = (uuid,)
         try:
@@ -108,6 +114,7 @@ class ThisAgent:
                 own = [r for r in results if r.node.uuid == uuid]
                 return Planned(
                     nodes=[_node(r) for r in (results if not uuid else own)],
+                    lines=_lines(own or results),
                     waiting=waiting.data(waiting.of(own or results)),
                     traits=_traits(explain.facts_of(agent, own[0]))
                     if own
@@ -117,8 +124,26 @@ class ThisAgent:
             return Planned(problem=str(exc))
 
 
+def _drivers(nodes: Nodes) -> dict[str, str]:
+    """Return the names of the drivers of each node, by its uuid."""
+    return {
+        uuid: ', '.join(sorted(map(_class_name, known.drivers)))
+        for uuid, known in nodes.of_drivers(nodes.drivers()).items()
+    }
+
+
+def _class_name(reference: str) -> str:
+    return reference.rpartition(':')[2].rpartition('.')[2]
+
+
 def _node(result: NodeResult) -> Data:
     return plan.node_data(result)
+
+
+def _lines(results: Sequence[NodeResult]) -> list[str]:
+    """Return the plans as text; those of many nodes are summed up."""
+    lines = plan_view.unplanned(results, every=False)
+    return [*lines, *(plan_view.text(results, every=False) or '').split('\n')]
 
 
 def _traits(facts: explain.Facts) -> dict[str, Data]:

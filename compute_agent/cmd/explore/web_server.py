@@ -122,7 +122,10 @@ class WebServer:
         waitress.wasyncore.close_all(self._sockets, ignore_all=True)
 
     def _channel(
-        self, server: typing.Any, opened: socket.socket, *more: typing.Any,
+        self,
+        server: typing.Any,
+        opened: socket.socket,
+        *more: typing.Any,
         **named: typing.Any,
     ) -> None:
         """Take a connection; one too many gets a line."""

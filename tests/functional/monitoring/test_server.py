@@ -7,6 +7,7 @@ import errno
 import http.client
 import json
 import os
+import pathlib
 import socket
 import stat
 import threading
@@ -326,7 +327,7 @@ def test_a_unix_socket_that_cannot_be_removed_is_no_error_of_the_stop(
 
     made = serve(f'unix:{tmp_path}/metrics.sock')
     with monkeypatch.context() as broken:
-        broken.setattr(server.pathlib.Path, 'unlink', refuse)
+        broken.setattr(pathlib.Path, 'unlink', refuse)
         made.close()
     assert not made._thread.is_alive()
 

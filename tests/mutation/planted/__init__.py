@@ -14,7 +14,8 @@ too much, or the same thing for ever), ``servers`` (what a server may not do),
 ``nova_libvirt`` (what nova's libvirt driver reports wrongly),
 ``nova_drivers`` (what a driver of nova's may not do), ``beside_nova`` (what
 belongs to a nova-compute on the host), ``shared_record`` (what would part the
-agents of a share) and ``changes`` (what drivers tell between two lists).
+agents of a share), ``changes`` (what drivers tell between two lists) and
+``explore`` (who may look at a page, and what it may hold).
 ``catalogue.py`` says how a defect is entered.
 """
 
@@ -22,6 +23,7 @@ from planted import (  # noqa: F401 (each enters its defects)
     beside_nova,
     bounds,
     changes,
+    explore,
     fleet,
     former,
     inputs,

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the next cycle would write, as a diff, and what waits for a person."""
+
+from . import slow
+from .this_agent import Data, Planned, ThisAgent
+
+
+class Plan:
+    """The plan of this machine's agent; a driver may take long."""
+
+    def __init__(self, agent: ThisAgent) -> None:
+        self._agent = agent
+        self._slow = slow.Slow[Planned](30.0)
+
+    def data(self) -> Data:
+        """Return the plans of all nodes, as ``plan -f json`` has them.
+
+        :raises slow.Pending: a driver takes long
+        """
+        found = self._slow.get('', self._agent.plan)
+        return {
+            'nodes': list(found.nodes),
+            'lines': list(found.lines),
+            'waiting': found.waiting,
+            'problem': found.problem,
+        }
