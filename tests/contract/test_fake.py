@@ -64,6 +64,7 @@ class File:
 class TestFake(shipped.ShippedContract):
     driver = 'fake'
     skips: ClassVar = {
+        **shipped.NO_SERVER,
         'CA011': CUT,
         'CA022': 'its file sends no events',
         'CA023': 'it reads its file anew in each cycle, and promises no facts',

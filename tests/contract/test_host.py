@@ -109,6 +109,7 @@ class TestHost(shipped.ShippedContract):
     skips: ClassVar = {
         **shipped.ONE_NODE_RULES,
         **shipped.NO_CHANGES,
+        **shipped.NO_SERVER,
         **dict.fromkeys(
             ('CA011', 'CA012', 'CA013'),
             'the kernel gives a file whole, and libvirt has no answer here',

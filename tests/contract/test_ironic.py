@@ -5,8 +5,11 @@ Its seams are the far end of the client's HTTP: the bodies of the answers, and
 the rows of a listing, which come in pages of three.
 """
 
+import contextlib
+import http.server
 import json
 import re
+import threading
 from typing import ClassVar
 from urllib import parse
 
@@ -18,6 +21,8 @@ import shipped
 from compute_agent import testing
 
 URL = 'http://127.0.0.1:6385'
+LISTS = ('/v1/nodes', '/v1/nodes/detail')
+OVER_HTTP = 'CA039'  # the rule about servers; the others need none
 PAGE = 3
 COMPLETE = (
     'a page has no count of nodes, so a list without some of them looks whole; '
@@ -28,11 +33,14 @@ COMPLETE = (
 class Ironic:
     """An Ironic whose nodes a test changes."""
 
-    def __init__(self, mock):
+    def __init__(self):
         self._changes = 0
         self.nodes(2)
+
+    def mocked(self, mock):
+        """Answer the requests of this process."""
         json_type = {'Content-Type': 'application/json'}
-        for path in ('/v1/nodes', '/v1/nodes/detail'):
+        for path in LISTS:
             mock.get(
                 f'{URL}{path}',
                 content=lambda request, _: self.page(_query(request)),
@@ -94,13 +102,59 @@ class Ironic:
         return json.dumps(found[0]).encode() if found else None
 
     def _node(self, request, context):
-        uuid = parse.unquote(request.path.rsplit('/', 1)[1])
+        context.status_code, body = self.node(request.path)
+        return body
+
+    def node(self, path):
+        """Return the status and the body for one node."""
+        uuid = parse.unquote(path.rsplit('/', 1)[1])
         body = self.one(uuid)
         if body is not None:
-            return body
-        context.status_code = 404
+            return 200, body
         fault = {'faultstring': f'Node {uuid} could not be found.'}
-        return json.dumps({'error_message': json.dumps(fault)}).encode()
+        return 404, json.dumps({'error_message': json.dumps(fault)}).encode()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Answers over HTTP what the double of its server does."""
+
+    protocol_version = 'HTTP/1.1'
+
+    def do_GET(self):
+        url = parse.urlsplit(self.path)
+        if url.path in LISTS:
+            query = dict(parse.parse_qsl(url.query))
+            status, body = 200, self.server.ironic.page(query)
+        elif url.path == '/v1/shards':
+            status, body = 200, self.server.ironic.shards()
+        else:
+            status, body = self.server.ironic.node(url.path)
+        self.send_response(status)
+        self.send_header('Content-Type', 'application/json')
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """Print nothing."""
+
+
+@contextlib.contextmanager
+def reached(ironic, *, by_http):
+    """Yield the address of an Ironic; by HTTP, it has a server."""
+    if not by_http:
+        with requests_mock.Mocker(real_http=True) as mock:
+            ironic.mocked(mock)
+            yield URL
+        return
+    with http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler) as server:
+        server.daemon_threads = True
+        server.ironic = ironic
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield f'http://127.0.0.1:{server.server_port}'
+        server.shutdown()
+        thread.join()
 
 
 def _query(request):
@@ -122,7 +176,7 @@ def _row(number):
     }
 
 
-def http(ironic, attribute, **how):
+def seam(ironic, attribute, **how):
     return testing.Seam(
         'HTTP',
         ironic,
@@ -146,23 +200,23 @@ class TestIronic(shipped.ShippedContract):
     )
 
     @pytest.fixture
-    def world(self):
-        with requests_mock.Mocker(real_http=True) as mock:
-            ironic = Ironic(mock)
+    def world(self, rule):
+        ironic = Ironic()
+        with reached(ironic, by_http=rule.number == OVER_HTTP) as url:
             yield testing.World(
                 conf={
                     'ironic': {
                         'auth_type': 'none',
-                        'endpoint_override': URL,
+                        'endpoint_override': url,
                         'api_max_retries': 0,
                         'api_retry_interval': 0,
                     }
                 },
                 seams=[
-                    http(ironic, 'page'),
-                    http(ironic, 'one'),
-                    http(ironic, 'shards'),
-                    http(
+                    seam(ironic, 'page'),
+                    seam(ironic, 'one'),
+                    seam(ironic, 'shards'),
+                    seam(
                         ironic,
                         'rows',
                         silent={

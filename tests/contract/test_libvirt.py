@@ -137,6 +137,7 @@ class TestLibvirt(shipped.ShippedContract):
     skips: ClassVar = {
         **shipped.ONE_NODE_RULES,
         **shipped.NO_CHANGES,
+        **shipped.NO_SERVER,
         'CA023': 'it asks libvirt anew in each cycle, and promises no facts',
         'CA027': 'its options do not name the recorded host',
     }

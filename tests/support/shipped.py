@@ -14,6 +14,7 @@ NO_CHANGES = dict.fromkeys(
     ('CA032', 'CA033', 'CA034', 'CA035', 'CA036'),
     'it cannot tell which nodes changed',
 )
+NO_SERVER = {'CA039': 'it connects to no server over TCP'}
 _UNTRIED = {'skipped', 'not tried'}
 OUTCOME = 'compute_driver_rule'  # the property that the suite records
 

@@ -29,7 +29,7 @@ from ..fixtures import cycles
 from ..fixtures import placement as placements
 from ..values.differences import Held
 from ..values.verdict import Broken
-from . import capability, making, watch
+from . import capability, making, watch, wire
 from . import world as worlds
 from .capability import Capability
 from .recorder import Recorder, Said
@@ -118,6 +118,7 @@ class Trial:
         self.placement = placement
         self.watch = watched
         self.folder = folder
+        self.wire = wire.Wire()
         self.notes: list[str] = []
         self.workers = 1
         self._stack = contextlib.ExitStack()
@@ -181,6 +182,35 @@ class Trial:
         """Run one cycle of the nodes that ``changes`` named, without a list."""
         told = {assertion.DRIVER: frozenset(names)}
         return self._cycle(lambda tracker: tracker.sync_changed(told))
+
+    def fresh(self) -> tuple[Cycle, Held]:
+        """Run a cycle of a new driver on an empty placement.
+
+        :returns: the cycle, and what the placement then holds; the trial's own
+            driver, agent and placement stay as they are
+        """
+        with contextlib.ExitStack() as stack, self.aside() as other:
+            stack.callback(other.close)
+            return self.cycle(), self.held()
+
+    @contextlib.contextmanager
+    def aside(
+        self, other: placements.Aside | None = None
+    ) -> Iterator[placements.Aside]:
+        """Be a new driver on another placement until the end of the with.
+
+        :param other: what an earlier with yielded; None for an empty one
+        """
+        kept = self._recorder, self._agent
+        with self.placement.aside(other) as found:
+            self._recorder = None
+            try:
+                self.restart()
+                yield found
+            finally:
+                if self._recorder is not None:
+                    _close(self._recorder)
+                self._recorder, self._agent = kept
 
     def _cycle(self, run: Callable[[ResourceTracker], _Results]) -> Cycle:
         recorded = self.recorder

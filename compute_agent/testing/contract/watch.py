@@ -11,6 +11,7 @@ that started it, while ``following_threads()`` looks.
 
 import collections
 import contextlib
+import copy
 import dataclasses
 import difflib
 import functools
@@ -20,8 +21,12 @@ import typing
 from collections.abc import Callable, Iterator, Sequence
 
 from ... import error_text, errors
+from ..values import alterations, bodies
 from ..values import seam as seams
 from ..values.seam import Fault, Seam
+
+#: Returns the answer to a question, from the source's own.
+Alter = Callable[[alterations.Key, typing.Any], typing.Any]
 
 _HERE = threading.local()
 _SHOWN = 80  # characters of the arguments of a call
@@ -39,7 +44,14 @@ class Call:
     arguments: str = dataclasses.field(default='', compare=False)
 
     def __str__(self) -> str:
-        return f'{self.seam}({self.arguments})'
+        text = self.arguments
+        shown = text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…'
+        return f'{self.seam}({shown})'
+
+    @property
+    def key(self) -> alterations.Key:
+        """The question: equal for calls with the same arguments."""
+        return str(self.seam), self.arguments
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)
@@ -49,6 +61,7 @@ class Failure:
     :ivar number: of the call; None for all
     :ivar variant: the number of the bad answer, if the fault has several
     :ivar hits: the calls that failed
+    :ivar became: the place of the answer that was bad, and its value
     """
 
     seam: Seam
@@ -56,6 +69,12 @@ class Failure:
     number: int | None = None
     variant: int = 0
     hits: int = 0
+    became: str = ''
+
+    def __str__(self) -> str:
+        if self.number is None:
+            return f'every call of {self.seam} ends with {self.fault.value}'
+        return f'{self.fault.value} of call {self.number} of {self.seam}'
 
     def concerns(self, call: Call) -> bool:
         """Return True if this call fails."""
@@ -67,17 +86,20 @@ class Watch:
 
     :ivar calls: since ``clear``
     :ivar variants: the number of bad answers that the failed call could give
+    :ivar opaque: seam and fault → the type of an answer of which the suite
+        made no bad one
     """
 
     def __init__(self, watched: Sequence[Seam]) -> None:
         self._seams = watched
         self._lock = threading.Lock()
         self._failure: Failure | None = None
-        self._is_reordering = False
+        self._alter: Alter | None = None
         self._pause: Callable[[], object] | None = None
         self._numbers: collections.Counter[int] = collections.Counter()
         self.calls: list[Call] = []
         self.variants = 0
+        self.opaque: dict[tuple[str, Fault], str] = {}
 
     @contextlib.contextmanager
     def installed(self) -> Iterator[typing.Self]:
@@ -110,13 +132,30 @@ class Watch:
             self._failure = None
 
     @contextlib.contextmanager
-    def reordering(self) -> Iterator[None]:
-        """Give mappings and sets in the answers another order."""
-        self._is_reordering = True
+    def altering(self, alter: Alter) -> Iterator[None]:
+        """Give other answers than the source, until the end of the with.
+
+        :param alter: returns the answer to a question, from the source's own
+        """
+        before, self._alter = self._alter, alter
         try:
             yield
         finally:
-            self._is_reordering = False
+            self._alter = before
+
+    @contextlib.contextmanager
+    def recording(self) -> Iterator[dict[alterations.Key, typing.Any]]:
+        """Yield the last answers by question, as the driver is given them."""
+        found: dict[alterations.Key, typing.Any] = {}
+
+        def note(key: alterations.Key, answer: typing.Any) -> typing.Any:
+            given = bodies.kept(answer)
+            is_plain = isinstance(given, dict | list)
+            found[key] = copy.deepcopy(given) if is_plain else given
+            return given
+
+        with self.altering(note):
+            yield found
 
     @contextlib.contextmanager
     def pausing(self, pause: Callable[[], object]) -> Iterator[None]:
@@ -160,7 +199,8 @@ class Watch:
             if failure is not None and failure.concerns(made):
                 return self._fail(failure, lambda: original(*args, **kwargs))
             answer = original(*args, **kwargs)
-            return seams.reordered(answer) if self._is_reordering else answer
+            alter = self._alter
+            return answer if alter is None else alter(made.key, answer)
 
         return call
 
@@ -171,8 +211,6 @@ class Watch:
         given = [repr(a) for a in own]
         given += [f'{k}={v!r}' for k, v in kwargs.items()]
         text = error_text.printable(', '.join(given))
-        if len(text) > _SHOWN:
-            text = f'{text[:_SHOWN]}…'
         with self._lock:
             self._numbers[id(one)] += 1
             made = Call(
@@ -185,12 +223,15 @@ class Watch:
         if failure.fault in seams.RAISING:
             failure.hits += 1
             raise failure.seam.exception(failure.fault)
-        true = ask()
+        true = bodies.kept(ask())
         bad = failure.seam.answers(failure.fault, true)
         self.variants = max(self.variants, len(bad))
+        if not bad and seams.is_opaque(true):
+            self.opaque[str(failure.seam), failure.fault] = type(true).__name__
         if failure.variant >= len(bad):
             return true
         failure.hits += 1
+        failure.became = alterations.became(true, bad[failure.variant])
         return bad[failure.variant]
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ... import errors
+from . import bodies
 
 Maker = Callable[[Any], object]
 
@@ -101,14 +102,31 @@ class Seam:
         return self.timeout() if fault is Fault.TIMEOUT else self.error()
 
     def answers(self, fault: Fault, true: object) -> Sequence[object]:
-        """Return the bad answers that a fault makes of a true one."""
-        if fault is Fault.HALF:
-            found = [self.half(true)] if self.half else _halves(true)
-        elif fault is Fault.EMPTY:
-            found = _empty(true)
+        """Return the bad answers that a fault makes of a true one.
+
+        :param true: as ``bodies.kept`` returned it
+        """
+        own = {Fault.HALF: self.half, Fault.GARBAGE: self.garbage}.get(fault)
+        if own is not None:
+            found = [own(true)]
+        elif bodies.is_response(true):
+            found = _of_response(true, fault)
+        elif _is_record(true):
+            found = _of_record(true, fault)
         else:
-            found = [self.garbage(true)] if self.garbage else _garbage(true)
+            found = _bad(fault, true)
         return [bad for bad in found if bad != true]
+
+
+def is_opaque(true: object) -> bool:
+    """Return True for an answer of which the suite makes no bad one."""
+    known = (str, bytes, int, float, *_CONTAINERS)
+    return not (
+        true is None
+        or isinstance(true, known)
+        or bodies.is_response(true)
+        or _is_record(true)
+    )
 
 
 def reordered(answer: Any) -> Any:
@@ -125,6 +143,22 @@ def reordered(answer: Any) -> Any:
             return answer
 
 
+def permuted(answer: Any) -> Any:
+    """Return an answer whose lists have another order.
+
+    The order of mappings, texts and other things that have a name each seldom
+    means something. That of numbers and of lists often does, as in a range: it
+    stays.
+    """
+    if isinstance(answer, dict):
+        return _like(answer, {k: permuted(v) for k, v in answer.items()})
+    if type(answer) is not list:
+        return answer
+    items = [permuted(one) for one in answer]
+    are_named = all(isinstance(one, dict | str) for one in items)
+    return items[::-1] if are_named else items
+
+
 def _halves(true: Any) -> list[object]:
     """Return answers of which a part is missing: half of a list, or a key."""
     if isinstance(true, str | bytes):
@@ -135,6 +169,43 @@ def _halves(true: Any) -> list[object]:
             found.append(_changed(true, path, _half(value)))
         if path and isinstance(_at(true, path[:-1]), dict):
             found.append(_changed(true, path, _MISSING))
+    return found
+
+
+def _bad(fault: Fault, true: Any) -> list[object]:
+    """Return the bad values that a fault makes of a true one."""
+    if fault is Fault.HALF:
+        return _halves(true)
+    return _empty(true) if fault is Fault.EMPTY else _garbage(true)
+
+
+def _of_response(true: Any, fault: Fault) -> list[object]:
+    """Return responses with a bad text, or with a bad value in their text."""
+    texts: list[Any] = _bad(fault, bodies.text(true))
+    found = [bodies.with_text(true, one) for one in texts]
+    value, closed = bodies.opened(true)
+    if isinstance(value, _CONTAINERS):
+        found += map(closed, _bad(fault, value))
+    return found
+
+
+def _is_record(true: object) -> bool:
+    return dataclasses.is_dataclass(true) and not isinstance(true, type)
+
+
+def _of_record(true: Any, fault: Fault) -> list[object]:
+    """Return records of which one field is bad, and has its type."""
+    found: list[object] = []
+    for field in dataclasses.fields(true):
+        was = getattr(true, field.name)
+        if field.init and not (
+            fault is Fault.GARBAGE and isinstance(was, _CONTAINERS)
+        ):
+            found += [
+                dataclasses.replace(true, **{field.name: one})
+                for one in _bad(fault, was)
+                if type(one) is type(was)
+            ]
     return found
 
 

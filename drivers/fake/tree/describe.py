@@ -79,10 +79,16 @@ class _Edit:
             )
         described = set(self._found.values())
         for parent in node.walk():
-            if not parent.leaves_foreign:
-                for uuid in below.get(self._found.get(parent.name, ''), ()):
-                    if uuid not in described:
-                        self._tree.remove(uuid)
+            for uuid in below.get(self._found.get(parent.name, ''), ()):
+                if uuid not in described and not self._is_spared(uuid, parent):
+                    self._tree.remove(uuid)
+
+    def _is_spared(self, uuid: str, parent: tree_file.Described) -> bool:
+        """Return True for a child of another writer, which may stay."""
+        name = self._tree.data(uuid).name
+        return parent.leaves_foreign and not name.startswith(
+            (f'{parent.name}_', f'{parent.name}-')
+        )
 
     def write(self, described: tree_file.Described, above: str | None) -> str:
         """Create and fill the provider and those below it; return its uuid."""

@@ -139,7 +139,8 @@ class Described:
     :ivar uuid: the uuid in the file; if None, the tree derives one
     :ivar traits: trait → its line
     :ivar exclusive: traits and aggregates are complete lists
-    :ivar leaves_foreign: children that the file lacks stay
+    :ivar leaves_foreign: children of other writers stay; the names of the
+        driver's own begin with the name of this provider and _ or -
     :ivar moves: resource classes whose allocations move with them; only nodes
         have them
     """

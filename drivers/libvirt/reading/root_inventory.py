@@ -96,6 +96,8 @@ class RootInventory:
             found = self._libvirt.processors()
         except hypervisor.Unanswered:
             return self._kernels_processors()
+        if not found.online:  # libvirt cannot tell: a host has one
+            return self._kernels_processors()
         return cpus.Host(present=found.present, online=found.online)
 
     def _kernels_processors(self) -> cpus.Host:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad drivers for the rules about cycles, repetition and other writers."""
 
-import contextlib
 import itertools
 
 from bad import breaks
@@ -9,9 +8,9 @@ from rack import NETWORK, Rack
 from variants import Plant
 
 from compute_agent import errors
-from compute_agent.testing.contract import making, trial, watch
+from compute_agent.testing.contract import making, trial
 from compute_agent.testing.contract.rules import other_writers, syncing
-from compute_agent.testing.values import differences
+from compute_agent.testing.values import differences, seam
 from compute_agent.tree.assertion import Kind
 
 # --- the checks as they are ---------------------------------------------------
@@ -249,13 +248,31 @@ class NotesSomethingElse(AddsTraitsOnce):
     fix='sort what comes from a set or a mapping',
     weak=(
         'gives every mapping in the same order',
-        Plant(watch.Watch.reordering, lambda _: contextlib.nullcontext()),
+        Plant(seam.reordered, lambda answer: answer),
     ),
 )
 class FollowsTheOrder(Rack):
     def label(self, tree, node, traits):
-        first = next(iter(self.ask(NETWORK.read, node)[0]))
+        slots = [e for e in self.ask(NETWORK.read, node) if 'class' in e]
+        first = next(iter(min(slots, key=lambda one: one['class'])))
         tree.declare_traits(node, *traits, f'CUSTOM_{first.upper()}')
+
+
+@breaks(
+    'CA016',
+    call='update_provider_tree of a driver whose source gives lists',
+    fix='tell the entries of a list by what they are called',
+    weak=(
+        'gives every list in the same order',
+        Plant(seam.permuted, lambda answer: answer),
+    ),
+)
+class CountsItsEntries(Rack):
+    """Calls a trait by its place in the list."""
+
+    def label(self, tree, node, traits):
+        places = [f'CUSTOM_{n}_{one}' for n, one in enumerate(traits)]
+        super().label(tree, node, [*traits, *places])
 
 
 @breaks(

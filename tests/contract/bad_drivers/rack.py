@@ -53,6 +53,14 @@ class Network:
             row['entries'][1] = _card('gpu1', 8)
             self.logged.append(name)
 
+    def take_out(self, key):
+        """Take the first entry with such a key out of each rack."""
+        for name, row in self.rows.items():
+            row['version'] += 1
+            gone = next(e for e in row['entries'] if key in e)
+            row['entries'].remove(gone)
+            self.logged.append(name)
+
     def tell(self):
         for listener in list(self.listeners):
             listener()
@@ -253,14 +261,22 @@ class Rack(driver.ComputeDriver):
             raise errors.ReshapeNeeded
         tree.declare_inventory(node, inventory)
         self.label(tree, node, [e['trait'] for e in entries if 'trait' in e])
-        for one in entries:
-            if 'card' in one:
-                self.add_card(tree, node, one)
+        cards = [one for one in entries if 'card' in one]
+        self.remove_cards(tree, node, cards)
+        for one in cards:
+            self.add_card(tree, node, one)
         if moves:
             self.move(tree, node, allocations)
 
     def label(self, tree, node, traits):
         tree.declare_traits(node, *traits)
+
+    def remove_cards(self, tree, node, entries):
+        here = {self.card_name(node, one['card']) for one in entries}
+        for uuid in tree.get_provider_uuids(node):
+            name = tree.data(uuid).name
+            if name.startswith(f'{node}-gpu') and name not in here:
+                tree.remove(uuid)
 
     def add_card(self, tree, node, entry):
         name = self.card_name(node, entry['card'])

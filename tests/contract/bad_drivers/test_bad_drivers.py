@@ -4,6 +4,7 @@
 White-box: the weak variants replace private parts of the checks.
 """
 
+import contextlib
 import dataclasses
 
 import bad
@@ -12,7 +13,9 @@ import bad_changes
 import bad_cycles
 import bad_facts
 import bad_nodes
+import bad_servers
 import bad_words
+import bad_worlds
 import pytest
 import rack
 
@@ -26,7 +29,9 @@ MODULES = (
     bad_cycles,
     bad_facts,
     bad_nodes,
+    bad_servers,
     bad_words,
+    bad_worlds,
 )
 
 
@@ -38,13 +43,24 @@ def one(request, monkeypatch):
     return request.param
 
 
-def test_the_suite_names_the_rule_the_call_and_the_fix(one):
+@pytest.fixture
+def world(one):
+    """The world of the bad driver."""
+    made = one.world()
+    if isinstance(made, contextlib.AbstractContextManager):
+        with made as found:
+            yield found
+    else:
+        yield made
+
+
+def test_the_suite_names_the_rule_the_call_and_the_fix(one, world):
     class Suite(testing.DriverContract):
         driver = one.driver
         capabilities = rack.CAPABILITIES
 
     with pytest.raises(pytest.fail.Exception) as failed:
-        Suite().test_rule(one.finder, one.world(), lambda *_: None)
+        Suite().test_rule(one.finder, world, lambda *_: None)
     line = failed.value.msg
     assert line.startswith(f'{one.rule}: {one.call}')
     assert one.fix in line.partition('; ')[2]
@@ -52,12 +68,12 @@ def test_the_suite_names_the_rule_the_call_and_the_fix(one):
 
 
 @pytest.mark.long  # it tests the tests
-def test_a_weaker_check_lets_the_driver_pass(one, monkeypatch):
+def test_a_weaker_check_lets_the_driver_pass(one, world, monkeypatch):
     weaker = dataclasses.replace(
         one.finder, check=one.check or one.finder.check
     )
     one.weak.plant(monkeypatch)
-    found = runner.check(weaker, one.driver, one.world(), rack.CAPABILITIES)
+    found = runner.check(weaker, one.driver, world, rack.CAPABILITIES)
     assert found.status is runner.Status.PASSED, found.reason
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The driver that all bad drivers are made of keeps every rule."""
 
+import lines
 import pytest
 import rack
 
@@ -108,3 +109,12 @@ def test_changes_may_miss_everything_and_may_be_coarse(
         for number in ('CA032', 'CA033', 'CA034', 'CA035', 'CA036')
     }
     assert [*found.values()] == [PASSED, named, PASSED, PASSED, failed]
+
+
+class TestLines(testing.DriverContract):
+    driver = lines.Lines
+
+    @pytest.fixture
+    def world(self):
+        with lines.world() as made:
+            yield made

@@ -27,7 +27,7 @@ BLOCK = re.compile(r'^```(\w+)\n(.*?)^```$', re.DOTALL | re.MULTILINE)
 FILE = re.compile(r'`([\w./-]+\.\w+)`')
 DRIVER = 'rack_driver/driver.py'
 PORT = '8765'
-MOST_LINES = 40
+MOST_LINES = 42
 LISTENING_SECONDS = 90
 
 

@@ -14,6 +14,7 @@ from ...values.seam import Fault
 from ..capability import Capability
 from ..trial import Trial
 from . import (
+    after_changes,
     changes,
     claims,
     lifetime,
@@ -21,6 +22,7 @@ from . import (
     other_writers,
     repeatable,
     syncing,
+    transports,
     unknown,
     words,
 )
@@ -248,6 +250,21 @@ RULES: Sequence[Rule] = (
         title='A failure in changes is told, and no change is lost',
         check=changes.failure_is_raised,
         needs=Capability.CHANGES,
+    ),
+    Rule(
+        number='CA037',
+        title='After a change, placement has what a fresh driver gives it',
+        check=after_changes.world_changes,
+    ),
+    Rule(
+        number='CA038',
+        title='A value that changes in an answer leaves nothing behind',
+        check=after_changes.answers_change,
+    ),
+    Rule(
+        number='CA039',
+        title='A failing server removes nothing, and no call waits for ever',
+        check=transports.servers_fail,
     ),
 )
 

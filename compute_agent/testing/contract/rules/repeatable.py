@@ -4,8 +4,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .... import errors
 from ....virt import driver as virt
-from ...values import differences
+from ...values import bodies, differences, seam
 from ...values.verdict import Broken, DoesNotApply, NotTried
 from .. import describing
 from ..recorder import Said
@@ -16,21 +17,58 @@ _SORT = (
     'for example in a name with a number'
 )
 
+_NAMES = (
+    'tell the entries of a list by what they are called, and not by their '
+    'places: a source may list them in another order tomorrow'
+)
+_ORDERS = (
+    ('mappings in another order', seam.reordered, _SORT),
+    (
+        'lists in another order',
+        seam.permuted,
+        _NAMES,
+    ),
+)
+
 
 def deterministic(trial: Trial) -> None:
     """Check that two drivers in the same world describe the same."""
     trial.sync()
     first = _described(trial, trial.make_driver())
     _compare(first, _described(trial, trial.make_driver()), 'a second driver')
-    with trial.watch.reordering():
-        other = _described(trial, trial.make_driver())
-    _compare(
-        first,
-        other,
-        'a driver whose source gives mappings in another order',
-        plain=describing.unordered,
-    )
+    _compare_orders(trial, first)
     _compare_processes(trial)
+
+
+def _compare_orders(trial: Trial, first: Mapping[str, Said]) -> None:
+    """Compare the descriptions of answers in another order."""
+    for title, edit, fix in _ORDERS:
+        other = _reordered(trial, edit)
+        if isinstance(other, errors.DriverError):
+            trial.notes.append(f'the driver refuses {title}: {other}')
+            continue
+        _compare(
+            first,
+            other,
+            f'a driver whose source gives {title}',
+            plain=describing.unordered,
+            fix=fix,
+        )
+
+
+def _reordered(
+    trial: Trial, edit: Callable[[Any], Any]
+) -> dict[str, Said] | errors.DriverError:
+    """Return the descriptions of edited answers, or what the driver raised."""
+
+    def alter(_: object, answer: Any) -> Any:
+        return bodies.edited(answer, edit)
+
+    with trial.watch.altering(alter):
+        try:
+            return _described(trial, trial.make_driver())
+        except errors.DriverError as exc:
+            return exc
 
 
 def _compare_processes(trial: Trial) -> None:
@@ -139,6 +177,7 @@ def _compare(
     title: str,
     *,
     plain: Callable[[Said], dict[str, Any]] = describing.plain,
+    fix: str = _SORT,
 ) -> None:
     differs = differences.between_descriptions(
         {node: plain(said) for node, said in one.items()},
@@ -148,5 +187,5 @@ def _compare(
         raise Broken(
             f'update_provider_tree of {title} in the same world',
             differs,
-            _SORT,
+            fix,
         )

@@ -18,7 +18,7 @@ from ...values import differences
 from ...values.differences import Held
 from ...values.seam import RAISING, Fault, Seam
 from ...values.verdict import Broken, DoesNotApply, NotTried
-from .. import recorder, watch
+from .. import recorder, watch, wire
 from ..asking import Asking
 from ..capability import Capability
 from ..trial import Cycle, Trial
@@ -38,7 +38,7 @@ _NO_SEAMS = (
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class _Normal:
+class Normal:
     """A cycle without a fault.
 
     :ivar trusts: True if the agent trusts the facts, and so may ask for no
@@ -52,6 +52,18 @@ class _Normal:
     trusts: bool = False
 
 
+Failing = watch.Failure | wire.WireFailure
+
+
+def _failing(
+    trial: Trial, failure: Failing
+) -> contextlib.AbstractContextManager[object]:
+    """Let a call, or an exchange with a server, fail."""
+    if isinstance(failure, watch.Failure):
+        return trial.watch.failing(failure)
+    return trial.wire.failing(failure)
+
+
 def matrix(fault: Fault) -> Callable[[Trial], None]:
     """Return the check of one column of the fault matrix."""
     return functools.partial(_matrix, fault)
@@ -60,32 +72,48 @@ def matrix(fault: Fault) -> Callable[[Trial], None]:
 def _matrix(fault: Fault, trial: Trial) -> None:
     seams = _speaking(trial, fault)
     trial.sync()
-    normal, calls = _normal_cycles(trial)
+    normal, calls = normal_cycles(trial)
     tried = 0
     for failure in _failures(trial, fault, seams, calls):
-        tried += _try(trial, normal, failure, 'in a later cycle')
+        tried += try_one(trial, normal, failure, 'in a later cycle')
     with _trusting(trial, normal) as (trusting, fewer):
         for failure in _failures(trial, fault, seams, fewer):
-            tried += _try(
+            tried += try_one(
                 trial, trusting, failure, 'in a cycle of equal facts'
             )
     trial.restart()
-    normal, calls = _normal_cycles(trial)
+    normal, calls = normal_cycles(trial)
     for failure in _failures(trial, fault, seams, calls):
         trial.restart()
-        tried += _try(trial, normal, failure, 'after a restart')
+        tried += try_one(trial, normal, failure, 'after a restart')
     if not calls:
         raise NotTried('a cycle makes no call through the seams')
     tried += _in_changes(trial, fault, seams)
+    _check_opaque(trial, fault)
     if not tried:
         raise DoesNotApply(f'no answer of the seams can be {fault.value}')
     trial.notes.append(f'{tried} faults tried')
 
 
+def _check_opaque(trial: Trial, fault: Fault) -> None:
+    """Check that each answer could be made a bad one.
+
+    :raises NotTried: the suite does not know how
+    """
+    for (seam, of), kind in trial.watch.opaque.items():
+        if of is fault:
+            raise NotTried(
+                f'{seam} returns a {kind}, of which the suite makes no '
+                f'{fault.name} answer: give the seam half= and garbage=, name '
+                'one that returns plain data, or say in silent= why the '
+                'source cannot tell it'
+            )
+
+
 def failure_is_told(trial: Trial) -> None:
     """Check that somebody learns of a source that does not answer at all."""
     trial.sync()
-    normal, _ = _normal_cycles(trial)
+    normal, _ = normal_cycles(trial)
     tried = _outages(trial, normal)
     with _trusting(trial, normal) as (trusting, fewer):
         tried += _outages(trial, trusting) if fewer else 0
@@ -93,21 +121,21 @@ def failure_is_told(trial: Trial) -> None:
         raise NotTried('a cycle makes no call through the seams')
 
 
-def _outages(trial: Trial, normal: _Normal) -> int:
+def _outages(trial: Trial, normal: Normal) -> int:
     """Let every call of each seam fail; return the number of outages."""
     tried = 0
     for fault in RAISING:
         for seam in _speaking(trial, fault):
             failure = watch.Failure(seam=seam, fault=fault)
-            _check_told(trial, normal, failure)
+            check_told(trial, normal, failure)
             tried += bool(failure.hits)
-            _heal(trial, normal, f'{fault.value} of {seam}')
+            heal(trial, normal, f'{fault.value} of {seam}')
     return tried
 
 
-def _check_told(trial: Trial, normal: _Normal, failure: watch.Failure) -> None:
-    """Run a cycle while a seam fails; somebody must learn of it."""
-    with trial.watch.failing(failure):
+def check_told(trial: Trial, normal: Normal, failure: Failing) -> None:
+    """Run a cycle while a source fails; somebody must learn of it."""
+    with _failing(trial, failure):
         cycle = trial.cycle()
         told = _tells(cycle, normal) or not failure.hits
         # In a cycle of equal facts, nobody asks for evidence.
@@ -115,7 +143,7 @@ def _check_told(trial: Trial, normal: _Normal, failure: watch.Failure) -> None:
     if not told:
         raise Broken(
             f'{"facts" if normal.trusts else "update_provider_tree"} while '
-            f'every call of {failure.seam} ends with {failure.fault.value}',
+            f'{failure}',
             'the node is done, and nothing says that the source does not '
             'answer',
             _KEEP,
@@ -157,7 +185,7 @@ def _check_answer(
             return
     if answer is virt.Existence.NO:
         raise Broken(
-            f'node_exists({name!r}) at {_title(failure)}',
+            f'node_exists({name!r}) at {failure}',
             'it returned Existence.NO, so the agent would delete the node',
             'return Existence.NO only if the source says so itself, else '
             'UNKNOWN, or raise DriverError',
@@ -167,33 +195,35 @@ def _check_answer(
 # --- one cell of the matrix ---------------------------------------------------
 
 
-def _try(
+def try_one(
     trial: Trial,
-    normal: _Normal,
-    failure: watch.Failure,
+    normal: Normal,
+    failure: Failing,
     moment: str,
 ) -> bool:
     """Check one cell; return False if the driver made no such call."""
-    with trial.watch.failing(failure):
+    with _failing(trial, failure):
         cycle = trial.cycle()
     if not failure.hits:
         return False
     if failure.fault not in RAISING:  # CA018 itself tries these
         for of, exc in cycle.raised:
-            at = f'{of} at {_title(failure)} {moment}'
+            at = f'{of} at {failure} {moment}'
             words.check_error(at, exc, number=words.MESSAGES)
-    call = f'update_provider_tree at {_title(failure)} {moment}'
+    call = f'update_provider_tree at {failure} {moment}'
     changed = differences.between_contents(normal.held, trial.held())
+    why = f'{failure.became}, and ' if failure.became else ''
     if changed:
-        raise Broken(call, changed, _KEEP)
+        raise Broken(call, f'{why}{changed}', _KEEP)
     if not _tells(cycle, normal) and _differs(cycle, normal):
         raise Broken(
             call,
-            'the description changed, the node is done, and nothing says why',
+            f'{why}the description changed, the node is done, and nothing '
+            'says why',
             _KEEP,
         )
-    _check_facts(cycle, normal, f'at {_title(failure)} {moment}')
-    _heal(trial, normal, f'{_title(failure)} {moment}')
+    _check_facts(cycle, normal, f'at {failure} {moment}')
+    heal(trial, normal, f'{failure} {moment}')
     return True
 
 
@@ -210,7 +240,7 @@ def _in_changes(trial: Trial, fault: Fault, seams: Sequence[Seam]) -> int:
     if trial.world.change is not None:
         asking.after(trial.world.change)
         trial.sync()
-    normal, _ = _normal_cycles(trial)
+    normal, _ = normal_cycles(trial)
     tried = 0
     for start in (None,) if since is None else (None, since):
         asking.since = start
@@ -224,10 +254,10 @@ def _in_changes(trial: Trial, fault: Fault, seams: Sequence[Seam]) -> int:
 
 
 def _try_asking(
-    trial: Trial, asking: Asking, normal: _Normal, failure: watch.Failure
+    trial: Trial, asking: Asking, normal: Normal, failure: watch.Failure
 ) -> bool:
     """Check one cell; return False if ``changes`` made no such call."""
-    call = f'{recorder.question(asking.since)} at {_title(failure)}'
+    call = f'{recorder.question(asking.since)} at {failure}'
     names: frozenset[str] | None = frozenset()
     with trial.watch.failing(failure):
         try:
@@ -244,7 +274,7 @@ def _try_asking(
     if changed:
         raise Broken(f'update_provider_tree after {call}', changed, _KEEP)
     _check_facts(cycle, normal, f'after {call}')
-    _heal(trial, normal, call)
+    heal(trial, normal, call)
     return True
 
 
@@ -268,7 +298,7 @@ def _failures(
     """Yield what goes wrong: each call, with each bad answer that it has."""
     for seam in seams:
         numbers = [call.number for call in calls if call.seam is seam]
-        for number in _spread(numbers, seam.most):
+        for number in spread(numbers, seam.most):
             variant = 0
             while True:
                 failure = watch.Failure(
@@ -280,7 +310,7 @@ def _failures(
                     break
 
 
-def _spread(numbers: Sequence[int], most: int) -> list[int]:
+def spread(numbers: Sequence[int], most: int) -> list[int]:
     """Return at most so many of these, spread over all."""
     if len(numbers) <= most:
         return list(numbers)
@@ -308,20 +338,16 @@ def _speaking(trial: Trial, fault: Fault) -> list[Seam]:
     return found
 
 
-def _title(failure: watch.Failure) -> str:
-    return f'{failure.fault.value} of call {failure.number} of {failure.seam}'
-
-
 # --- a cycle without a fault, and the comparison with it ----------------------
 
 
-def _normal_cycles(trial: Trial) -> tuple[_Normal, list[watch.Call]]:
+def normal_cycles(trial: Trial) -> tuple[Normal, list[watch.Call]]:
     """Run cycles without a fault; return the calls of the first of them."""
     trial.watch.clear()
     trial.quiet_cycle('a cycle without a fault')
     calls = list(trial.watch.calls)
     cycle = trial.steady_cycle('a cycle without a fault')
-    normal = _Normal(
+    normal = Normal(
         held=trial.held(),
         said=cycle.said,
         facts_of=cycle.facts_of,
@@ -332,8 +358,8 @@ def _normal_cycles(trial: Trial) -> tuple[_Normal, list[watch.Call]]:
 
 @contextlib.contextmanager
 def _trusting(
-    trial: Trial, normal: _Normal
-) -> Iterator[tuple[_Normal, Sequence[watch.Call]]]:
+    trial: Trial, normal: Normal
+) -> Iterator[tuple[Normal, Sequence[watch.Call]]]:
     """Have the agent trust the facts; yield the calls of such a cycle.
 
     There are none if the driver has no facts.
@@ -349,7 +375,7 @@ def _trusting(
         yield dataclasses.replace(normal, trusts=True), calls
 
 
-def _check_facts(cycle: Cycle, normal: _Normal, when: str) -> None:
+def _check_facts(cycle: Cycle, normal: Normal, when: str) -> None:
     """Check that a description of a bad answer has facts of its own.
 
     The agent would not ask for the next one, whatever it reports.
@@ -369,7 +395,7 @@ def _check_facts(cycle: Cycle, normal: _Normal, when: str) -> None:
             )
 
 
-def _heal(trial: Trial, normal: _Normal, after: str) -> None:
+def heal(trial: Trial, normal: Normal, after: str) -> None:
     """Check that all is as before when the fault is over."""
     for _ in range(_HEALING):
         cycle = trial.cycle()
@@ -385,7 +411,7 @@ def _heal(trial: Trial, normal: _Normal, after: str) -> None:
     )
 
 
-def _tells(cycle: Cycle, normal: _Normal) -> bool:
+def _tells(cycle: Cycle, normal: Normal) -> bool:
     """Return True if an error, a note or a keep_* tells of a failure."""
     if cycle.trouble or cycle.notes - normal.notes:
         return True
@@ -396,7 +422,7 @@ def _tells(cycle: Cycle, normal: _Normal) -> bool:
     return False
 
 
-def _differs(cycle: Cycle, normal: _Normal) -> bool:
+def _differs(cycle: Cycle, normal: Normal) -> bool:
     """Return True if a node is missing, or described in another way."""
     if not normal.trusts and cycle.said.keys() != normal.said.keys():
         return True

@@ -128,12 +128,29 @@ def test_each_bad_answer_of_a_fault_has_a_number():
     assert found == [({}, 1), ({'rows': []}, 1), ({'rows': [1, 2]}, 0)]
 
 
-def test_answers_come_in_another_order():
-    source = types.SimpleNamespace(read=lambda: {'a': 1, 'b': 2})
+def test_answers_are_altered_by_their_questions():
+    source = Source()
+
+    def alter(key, answer):
+        assert key == ('a.read', "'x'")
+        return answer[::-1]
+
     with Watch([Seam('a', source, 'read')]).installed() as watch:
-        with watch.reordering():
-            assert list(source.read()) == ['b', 'a']
-        assert list(source.read()) == ['a', 'b']
+        with watch.altering(alter):
+            assert source.read('x') == ['x', 2, 1]
+        assert source.read('x') == [1, 2, 'x']
+
+
+def test_the_last_answer_to_each_question_is_recorded_as_it_was():
+    rows = {'rows': [1]}
+    source = types.SimpleNamespace(read=lambda: rows)
+    with Watch([Seam('a', source, 'read')]).installed() as watch:
+        with watch.recording() as answers:
+            source.read()['rows'].append(2)
+            assert answers == {('a.read', ''): {'rows': [1]}}
+            source.read()
+        source.read()['rows'].append(3)
+    assert answers == {('a.read', ''): {'rows': [1, 2]}}
 
 
 @pytest.mark.parametrize(

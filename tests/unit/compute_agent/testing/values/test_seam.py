@@ -3,6 +3,8 @@
 
 import collections
 import copy
+import dataclasses
+import io
 import types
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from compute_agent import errors
 from compute_agent.testing import Fault, Seam
 from compute_agent.testing.contract.rules import unknown
+from compute_agent.testing.values import bodies
 from compute_agent.testing.values import seam as seams
 
 SEAM = Seam('source', object, 'read')
@@ -193,4 +196,43 @@ def test_a_seam_has_to_let_a_call_fail(most):
 )
 def test_the_calls_that_fail_are_spread_over_all(most, numbers):
     """White-box: no driver shows which of many calls failed."""
-    assert unknown._spread(range(1, 10), most) == numbers
+    assert unknown.spread(range(1, 10), most) == numbers
+
+
+@dataclasses.dataclass(frozen=True)
+class Processors:
+    kind: str
+    online: frozenset
+
+
+def test_the_response_of_a_client_has_bad_texts_and_bad_values():
+    true = bodies.kept(io.BytesIO(b'{"gpus": [1, 2]}'))
+    bad = SEAM.answers(Fault.EMPTY, true)
+    assert [one.read() for one in bad] == [b'', b'{}', b'{"gpus": []}']
+    (half, *_) = SEAM.answers(Fault.HALF, true)
+    assert half.read() == b'{"gpus": '[:8]
+    assert not seams.is_opaque(true)
+
+
+def test_a_record_has_bad_fields_of_their_types():
+    true = Processors(kind='QEMU', online=frozenset({1, 2}))
+    assert SEAM.answers(Fault.EMPTY, true) == [
+        Processors(kind='', online=frozenset({1, 2})),
+        Processors(kind='QEMU', online=frozenset()),
+    ]
+    (garbage,) = SEAM.answers(Fault.GARBAGE, true)
+    assert garbage.kind != 'QEMU'
+    assert garbage.online == {1, 2}
+
+
+@pytest.mark.parametrize(
+    ('answer', 'is_opaque'), [(object(), True), (None, False), ([], False)]
+)
+def test_an_object_of_another_class_has_no_bad_form(answer, is_opaque):
+    assert seams.is_opaque(answer) is is_opaque
+
+
+def test_lists_of_things_with_names_come_in_another_order():
+    answer = {'b': [{'x': ['p', 'q']}, {'x': [0, 7]}], 'a': (1, 2)}
+    found = seams.permuted(answer)
+    assert found == {'b': [{'x': [0, 7]}, {'x': ['q', 'p']}], 'a': (1, 2)}

@@ -157,6 +157,21 @@ def test_foreign_children_are_spared_below_the_parent_that_says_so(
     assert not tree.exists('foreign too')
 
 
+@pytest.mark.parametrize(
+    ('name', 'is_spared'),
+    [('CN1_A', False), ('CN1-A', False), ('CN10', True), ('A of CN1', True)],
+)
+def test_foreign_children_are_told_by_their_names(
+    fake, rooted, name, is_spared
+):
+    tree = rooted()
+    tree.new_child(name, CN1)
+    fake(
+        'nodes: [{name: CN1, foreign_children: leave}]\n'
+    ).update_provider_tree(tree, 'CN1')
+    assert tree.exists(name) is is_spared
+
+
 def test_another_uuid_has_a_child_made_anew_wherever_it_stood(fake, rooted):
     tree = rooted()
     tree.new_child('A', CN1)
