@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from .. import errors
 from ..state.nodes import KnownNode
 from ..tree.node import Node
-from ..virt import answers, driver_calls, drivers, failures
+from ..virt import answers, driver_calls, drivers, failures, long_calls
 from ..virt.drivers import NamedDriver
 
 LOG = logging.getLogger(__name__)
@@ -283,10 +283,14 @@ def _answer(one: NamedDriver) -> _Answer:
 def _described(one: NamedDriver, names: list[str]) -> _Answer:
     """Return what a driver tells about the nodes of these names."""
     driver, named = one.driver, one.class_name
+    with long_calls.watched(named, 'get_nodenames_by_uuid'):
+        by_uuid = driver.get_nodenames_by_uuid()
+    with long_calls.watched(named, 'get_titles'):
+        titles = driver.get_titles()
     return _Answer(
         names=names,
-        by_uuid=answers.names_by_uuid(named, driver.get_nodenames_by_uuid()),
-        titles=answers.texts(named, 'get_titles', driver.get_titles()),
+        by_uuid=answers.names_by_uuid(named, by_uuid),
+        titles=answers.texts(named, 'get_titles', titles),
         by_nova=one.hypervisor_hostnames(),
     )
 

@@ -15,7 +15,7 @@ from concurrent import futures
 
 from .. import errors
 from ..tree import assertion
-from . import answers, failures
+from . import answers, failures, long_calls
 from .driver import ComputeDriver
 from .values.changes import Changes
 
@@ -65,25 +65,30 @@ class NamedDriver:
 
     def nodes(self) -> list[str]:
         """Return the names of all nodes that the driver describes now."""
-        found = self.driver.get_available_nodes()
+        with long_calls.watched(self.class_name, 'get_available_nodes'):
+            found = self.driver.get_available_nodes()
         return answers.node_names(self.class_name, found)
 
     def nodenames_by_uuid(self) -> Mapping[str, str]:
         """Return provider uuid → node name, as far as the driver can tell."""
-        with failures.asking(self.class_name, 'get_nodenames_by_uuid'):
-            found = self.driver.get_nodenames_by_uuid()
+        call = 'get_nodenames_by_uuid'
+        with failures.asking(self.class_name, call):
+            with long_calls.watched(self.class_name, call):
+                found = self.driver.get_nodenames_by_uuid()
             return answers.names_by_uuid(self.class_name, found)
 
     def titles(self) -> Mapping[str, str]:
         """Return node name → title, as far as the driver has one."""
         with failures.asking(self.class_name, 'get_titles'):
-            found = self.driver.get_titles()
+            with long_calls.watched(self.class_name, 'get_titles'):
+                found = self.driver.get_titles()
             return answers.texts(self.class_name, 'get_titles', found)
 
     def hypervisor_hostnames(self) -> Mapping[str, str]:
         """Return node name → nova's name, where the two may differ."""
         call = 'get_hypervisor_hostnames'
-        found = self.driver.get_hypervisor_hostnames()
+        with long_calls.watched(self.class_name, call):
+            found = self.driver.get_hypervisor_hostnames()
         return answers.texts(self.class_name, call, found)
 
     @property
@@ -98,7 +103,8 @@ class NamedDriver:
         :raises errors.AgentError: the driver cannot tell now
         """
         with failures.asking(self.class_name, 'changes'):
-            found = self.driver.changes(since)
+            with long_calls.watched(self.class_name, 'changes'):
+                found = self.driver.changes(since)
             if found is None:
                 return None
             if not isinstance(found, Changes):
@@ -206,7 +212,10 @@ class Drivers:
         It is called with that driver, from any thread.
         """
         for one in self._drivers:
-            with failures.asking(one.class_name, 'subscribe'):
+            with (
+                failures.asking(one.class_name, 'subscribe'),
+                long_calls.watched(one.class_name, 'subscribe'),
+            ):
                 one.driver.subscribe(functools.partial(wake, one))
 
     def reload(self) -> None:
@@ -218,7 +227,10 @@ class Drivers:
         mistakes = []
         for one in self._drivers:
             try:
-                with failures.asking(one.class_name, 'reload'):
+                with (
+                    failures.asking(one.class_name, 'reload'),
+                    long_calls.watched(one.class_name, 'reload'),
+                ):
                     one.driver.reload()
             except errors.ConfigError as exc:
                 mistakes.append(

@@ -22,7 +22,7 @@ from stevedore import driver as stevedore_driver
 
 from .. import error_text, errors
 from . import driver as virt
-from . import drivers, failures
+from . import drivers, failures, long_calls
 
 if sys.version_info >= (3, 14):
     import annotationlib
@@ -220,7 +220,8 @@ def _made(
 ) -> virt.ComputeDriver:
     _register(name, driver_class, conf)
     try:
-        made: object = driver_class.from_conf(conf)
+        with long_calls.watched(driver_class.__name__, 'from_conf'):
+            made: object = driver_class.from_conf(conf)
     except (errors.AgentError, cfg.Error):
         raise
     except failures.caught() as exc:

@@ -44,6 +44,7 @@ EXPLAIN_THEMSELVES = {
     'InUse',
     'InvalidName',
     'NameTaken',
+    'NoProvider',
     'Refused',
     'TreeError',
 }

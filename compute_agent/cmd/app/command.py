@@ -6,6 +6,7 @@ A report is printed as text for people, or as JSON or YAML for programs.
 
 import abc
 import argparse
+import contextlib
 import typing
 from collections.abc import Sequence
 
@@ -46,7 +47,8 @@ class AgentCommand(command.Command):
     def run(self, parsed_args: argparse.Namespace) -> int:
         """Run the command; an error is one line on stderr, and exit code 1."""
         try:
-            return int(super().run(parsed_args) or 0)
+            with self._alone():
+                return int(super().run(parsed_args) or 0)
         except BrokenPipeError:
             raise
         except errors.SeveralMistakes as exc:
@@ -63,6 +65,13 @@ class AgentCommand(command.Command):
                 exc,
             )
         return 1
+
+    def _alone(self) -> contextlib.AbstractContextManager[None]:
+        """Return the context in which only results reach stdout."""
+        out: object = self.app.stdout
+        if isinstance(out, output.Out):
+            return out.alone()
+        return contextlib.nullcontext()
 
     def _fail(self, why: str, cause: BaseException) -> None:
         if self.app.global_options.debug:

@@ -10,7 +10,9 @@ import contextlib
 import errno
 import io
 import os
+import sys
 import typing
+from collections.abc import Iterator
 
 
 class CannotWrite(OSError):
@@ -54,6 +56,54 @@ class Out:
 
     def __getattr__(self, name: str) -> typing.Any:
         return getattr(self._stream, name)
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep what others print, such as drivers, out of the results.
+
+        It goes to stderr: prints of Python, of libraries in C and of children.
+        """
+        descriptor = self._descriptor()
+        kept = self._stream
+        if descriptor is not None:
+            kept.flush()
+            self._stream = io.TextIOWrapper(
+                os.fdopen(descriptor, 'wb'),
+                encoding=kept.encoding,
+                errors=kept.errors,
+                line_buffering=kept.isatty(),
+            )
+        try:
+            with contextlib.redirect_stdout(sys.stderr):
+                yield
+        finally:
+            if descriptor is not None:
+                self._put_back(kept, descriptor)
+
+    def _put_back(self, kept: typing.Any, descriptor: int) -> None:
+        """Let stdout have the results again; an error is remembered."""
+        with contextlib.suppress(OSError):
+            self.flush()
+        os.dup2(descriptor, 1)
+        if self.failure is not None:
+            self.give_up()
+        with contextlib.suppress(OSError):
+            self._stream.close()
+        self._stream = kept
+
+    def _descriptor(self) -> int | None:
+        """Return another descriptor of stdout; stderr gets the number 1.
+
+        None if the stream is no file of the process, as in tests.
+        """
+        try:
+            if self._stream.fileno() != 1:
+                return None
+            descriptor = os.dup(1)
+            os.dup2(2, 1)
+        except OSError:
+            return None
+        return descriptor
 
     def give_up(self) -> None:
         """Discard the buffer, so that Python does not write it at exit."""

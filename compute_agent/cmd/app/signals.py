@@ -32,6 +32,8 @@ from ...cycle.values import schedule
 
 LOG = logging.getLogger(__name__)
 
+_GUARDED = 5.0  # seconds
+
 Act = Callable[[int], object]  # called with the number of the signal
 Handler = Callable[[int, types.FrameType | None], object]
 
@@ -64,6 +66,15 @@ class Wakeups:
             signal.set_wakeup_fd(
                 self._write.fileno(), warn_on_full_buffer=False
             )
+
+    def take_back(self) -> None:
+        """Install the handlers again, which a library of C may have taken.
+
+        Only the main thread may call this.
+        """
+        for number, (handler, _) in self._acts.items():
+            signal.signal(number, handler)
+        self.listen()
 
     def _start(self) -> None:
         self._read, self._write = socket.socketpair()
@@ -317,6 +328,15 @@ class DaemonSignals:
         """Wait until the daemon must stop; return False after the timeout."""
         with self._changed:
             return self._changed.wait_for(self.is_set, timeout)
+
+    def wait_guarded(self) -> None:
+        """Wait in the main thread until the daemon must stop.
+
+        Meanwhile the drivers run in other threads. There, Python's code can
+        change no handler, but a library of C can.
+        """
+        while not self.wait_for_stop(_GUARDED):
+            WAKEUPS.take_back()
 
     def wait_before_first(self, timeout: float) -> None:
         """Wait until the daemon must stop, or a person asks for a cycle."""

@@ -113,7 +113,7 @@ def run(
             with signals.kept():
                 agent.drivers.subscribe(turn.watch.wake)
             worker.start()
-            requests.wait_for_stop()
+            requests.wait_guarded()
             life.stopping()
             worker.join(turn.stop())
         told = past.stopping(requests.reason or str(worker.failure))

@@ -22,6 +22,7 @@ from ...ownership.policy import NO_PRUNE, Prune
 from ...provider_config import files as provider_config
 from ...state.database import lock
 from ...state.state import State
+from ...virt import long_calls
 from ...virt.drivers import Drivers
 from ..app import configuration
 from . import agent_settings
@@ -101,6 +102,7 @@ def open_agent(
     garbage.set_thresholds()
     path = agent_settings.state_path(conf)
     with contextlib.ExitStack() as stack:
+        stack.enter_context(long_calls.told())
         if by != DAEMON and instead is None:
             stack.enter_context(lock.as_owner(path))
         drivers = instead or configuration.load_drivers(

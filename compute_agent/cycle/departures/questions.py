@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from ... import errors
 from ...state.nodes import KnownNode
 from ...tree.node import Node
-from ...virt import answers, drivers, failures
+from ...virt import answers, drivers, failures, long_calls
 from ...virt import driver as virt
 
 # In one cycle, so that many moves do not delay it.
@@ -97,8 +97,10 @@ class Questions:
         self, driver: virt.ComputeDriver, node: KnownNode
     ) -> tuple[virt.Existence, str]:
         try:
-            found = driver.node_exists(node.name)
-            return answers.existence(type(driver).__name__, found), ''
+            called = type(driver).__name__
+            with long_calls.watched(called, 'node_exists', node.name):
+                found = driver.node_exists(node.name)
+            return answers.existence(called, found), ''
         except errors.Unavailable:
             raise
         except errors.AgentError as exc:

@@ -24,7 +24,7 @@ from ...tree import (
     provider_tree,
 )
 from ...tree.node import Node
-from ...virt import answers, failures
+from ...virt import answers, failures, long_calls
 from ...virt import driver as virt
 
 LOG = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ def describe(
     """
     _ensure_root(tree, node)
     given = () if allocations is None else (allocations,)
-    with _asking(driver, node):
+    with _asking(driver, node, 'update_provider_tree'):
         try:
             driver.update_provider_tree(tree, node.name, *given)
         except NotImplementedError as exc:
@@ -96,7 +96,7 @@ def facts(driver: virt.ComputeDriver, node: Node) -> object:
 
     :raises errors.DriverError: the driver failed
     """
-    with _asking(driver, node):
+    with _asking(driver, node, 'facts'):
         try:
             return driver.facts(node.name)
         except NotImplementedError:
@@ -110,14 +110,14 @@ def equal(
 
     :raises errors.DriverError: they cannot be compared
     """
-    with _asking(driver, node):
+    with _asking(driver, node, 'facts'):
         return facts is others or bool(facts == others)
 
 
 def denies(driver: virt.ComputeDriver, node: Node) -> bool:
     """Return True if the driver says that it has no such node any more."""
     try:
-        with _asking(driver, node):
+        with _asking(driver, node, 'node_exists'):
             found = driver.node_exists(node.name)
             return (
                 answers.existence(type(driver).__name__, found)
@@ -132,15 +132,21 @@ def authority(driver: virt.ComputeDriver, node: Node) -> Sequence[str]:
 
     :raises errors.DriverError: the driver failed
     """
-    with _asking(driver, node):
+    with _asking(driver, node, 'authority'):
         return driver.authority
 
 
 @contextlib.contextmanager
-def _asking(driver: virt.ComputeDriver, node: Node) -> Iterator[None]:
-    """Turn an exception that the contract does not name into a DriverError."""
+def _asking(
+    driver: virt.ComputeDriver, node: Node, call: str
+) -> Iterator[None]:
+    """Turn an exception that the contract does not name into a DriverError.
+
+    :param call: the method of the driver
+    """
     try:
-        yield
+        with long_calls.watched(type(driver).__name__, call, node.called):
+            yield
     except (errors.DriverError, errors.ReshapeNeeded, errors.Renamed):
         raise
     except failures.caught() as exc:

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a driver, a tree, an operator's file and Ironic let in."""
 
+import contextlib
 import logging
 
 from planted.catalogue import plant, together
 from variants import Constant
 
 from compute_agent import errors, file_trust
+from compute_agent.cmd.app import output
 from compute_agent.cycle.describing import describe as describing
 from compute_agent.provider_config import files
 from compute_agent.provider_config.entries import merge
 from compute_agent.tree import assertion, hierarchy, inventory
-from compute_agent.virt import answers, failures
+from compute_agent.virt import answers, failures, long_calls
 from drivers.host.facts import fact
 from drivers.ironic.nodes import describe, instance_info, node, staging
 from drivers.libvirt.capabilities import compute_findings
@@ -45,6 +47,16 @@ def _(_excess, _value):
 @plant(answers.existence, 'a wrong answer of a driver is taken silently')
 def _(_existence, _driver, found):
     return found
+
+
+@plant(output.Out.alone, 'a driver prints among the results')
+def _(_alone, _self):
+    return contextlib.nullcontext()
+
+
+@plant(long_calls.LongCalls._tell, 'a call of a driver that hangs is not said')
+def _(_tell, _self, ended):
+    ended.wait()
 
 
 # --- a tree -------------------------------------------------------------------
