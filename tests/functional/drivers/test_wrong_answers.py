@@ -198,7 +198,6 @@ def test_each_public_method_has_rows_or_a_reason():
     assert public() == WRONG.keys() | WITHOUT.keys()
 
 
-@pytest.mark.catches('a wrong answer of a driver is taken silently')
 @pytest.mark.parametrize(('method', 'row'), ROWS, ids=IDS)
 def test_a_wrong_answer_is_one_line_with_a_remedy(placement, method, row):
     rack = answering(method, row.answer)
@@ -217,3 +216,11 @@ def test_a_wrong_answer_is_one_line_with_a_remedy(placement, method, row):
 
 def test_the_right_answers_are_accepted(placement):
     testing.assert_synced(Rack(), placement)
+
+
+@pytest.mark.catches('a wrong answer of a driver is taken silently')
+def test_a_truth_is_no_answer_to_a_question_of_three(placement):
+    (line,) = lines(
+        'node_exists', answering('node_exists', False)(), placement
+    )
+    assert 'give Existence.NO' in line

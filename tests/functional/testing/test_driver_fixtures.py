@@ -273,3 +273,26 @@ def test_the_pages_first_example_passes_with_the_minimal_driver():
         (block, *_) = re.findall(r'```python\n(.*?)```', text, re.DOTALL)
         exec(compile(block, page, 'exec'), said)
     said['test_a_rack']()
+
+
+class Misspelt(Rack):
+    """Reports names without CUSTOM_ that no library has."""
+
+    traits = ('CUSTOM_RACK', 'HW_CPU_X86_AVX3')
+
+
+@pytest.mark.catches('a misspelt standard name passes the tests of a driver')
+def test_a_standard_name_that_the_library_lacks_fails(placement):
+    with pytest.raises(AssertionError) as caught:
+        testing.assert_synced(Misspelt(), placement)
+    head, line = str(caught.value).splitlines()
+    assert head.startswith('Misspelt: no os-traits and no os-resource-classes')
+    assert 'begin them with CUSTOM_' in head
+    assert line.startswith(f'  rack1 ({testing.HOST_UUID}): HW_CPU_X86_AVX3:')
+
+
+def test_the_daemon_leaves_such_a_name_out_with_a_note(placement):
+    (result,) = testing.sync(Misspelt(), placement)
+    assert result.is_settled
+    testing.assert_providers(placement, RACK)
+    assert any(n.startswith('HW_CPU_X86_AVX3: ') for n in result.notes)

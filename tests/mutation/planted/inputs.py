@@ -12,6 +12,7 @@ from compute_agent.cmd.app import output
 from compute_agent.cycle.describing import describe as describing
 from compute_agent.provider_config import files
 from compute_agent.provider_config.entries import merge
+from compute_agent.testing.fixtures import cycles
 from compute_agent.tree import assertion, hierarchy, inventory
 from compute_agent.virt import answers, failures, long_calls
 from drivers.host.facts import fact
@@ -57,6 +58,14 @@ def _(_alone, _self):
 @plant(long_calls.LongCalls._tell, 'a call of a driver that hangs is not said')
 def _(_tell, _self, ended):
     ended.wait()
+
+
+@plant(
+    cycles._check_names,
+    'a misspelt standard name passes the tests of a driver',
+)
+def _(_check_names, _driver, _results):
+    pass
 
 
 # --- a tree -------------------------------------------------------------------

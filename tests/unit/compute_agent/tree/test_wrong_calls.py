@@ -282,7 +282,6 @@ def test_each_parameter_has_wrong_values(name, parameters):
     assert not without, f'{name}: add rows to WRONG for {without}'
 
 
-@pytest.mark.catches('a wrong value for the tree is taken silently')
 @pytest.mark.parametrize(('name', 'parameters', 'at', 'row'), ROWS, ids=IDS)
 def test_a_wrong_call_is_one_line_with_a_remedy(name, parameters, at, row):
     tree = made()
@@ -312,6 +311,7 @@ def test_a_uuid_may_be_spelled_in_capitals():
     assert tree.data(AGG.upper()).name == 'new'
 
 
+@pytest.mark.catches('a wrong value for the tree is taken silently')
 def test_a_record_of_another_writer_may_be_repeated():
     """A driver gives back what placement has, odd as it may be."""
     odd = inventory.Inventory(total=4, step_size=8, allocation_ratio=0.0)
