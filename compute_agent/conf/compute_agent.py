@@ -321,7 +321,8 @@ _OPTS: list[cfg.Opt] = [
         type=Bind(),
         sample_default='127.0.0.1:9733',
         help='The address at which the daemon answers requests for its '
-        'metrics (/metrics) and its health (/healthz, /livez, /readyz): '
+        'metrics (/metrics) and its health (/healthz, /livez, /readyz), and '
+        'shows its nodes to a browser (/) at an address of this host alone: '
         '127.0.0.1:PORT, [::1]:PORT, or unix:/path. Without this option it '
         'does not listen. Nobody needs a password to ask there, so another '
         'address than one of this host alone needs a firewall. The user of '

@@ -17,8 +17,8 @@ import socketserver
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 import prometheus_client
 from prometheus_client import exposition
@@ -41,33 +41,66 @@ SOCKET_MODE = 0o660  # the daemon's group may ask, too
 _TEXT = 'text/plain; charset=utf-8'
 
 
+class Pages(Protocol):
+    """Pages for people, beside what programs ask for."""
+
+    def __call__(
+        self, path: str, headers: Mapping[str, str]
+    ) -> tuple[int, Sequence[tuple[str, str]], bytes] | None:
+        """Return status, headers and body; None if it is no page's path.
+
+        :param path: with its query
+        :param headers: by name in small letters
+        """
+
+
+def no_pages(path: str, headers: Mapping[str, str]) -> None:
+    """Return None: there is no page."""
+    del path, headers
+
+
 class Answers:
-    """The answers by path, each a status, a content type and a body.
+    """The answers by path, each a status, headers and a body.
 
     :param health: returns the daemon's health now
+    :param pages: the pages for people
     """
 
     def __init__(
         self,
         registry: prometheus_client.CollectorRegistry,
         health: Callable[[], Health],
+        pages: Pages = no_pages,
     ) -> None:
         self._registry = registry
         self._encoding = threading.Lock()
         self._health = health
+        self._pages = pages
         self._by_path = {
             '/healthz': lambda: self._judged(lambda one: one.is_healthy),
             '/livez': lambda: self._judged(lambda one: one.is_alive),
             '/readyz': lambda: self._judged(lambda one: one.is_ready),
         }
 
-    def answer(self, path: str, accepted: str) -> tuple[int, str, bytes]:
+    def answer(
+        self, path: str, headers: Mapping[str, str]
+    ) -> tuple[int, Sequence[tuple[str, str]], bytes]:
         """Return the answer to a request.
 
-        :param path: with a query, which is ignored
-        :param accepted: the header ``Accept``
+        :param path: with a query, which only pages heed
+        :param headers: by name in small letters
         """
-        path = path.partition('?')[0]
+        page = self._pages(path, headers)
+        if page is not None:
+            return page
+        status, kind, body = self._for_programs(
+            path.partition('?')[0], headers.get('accept', '')
+        )
+        return status, [('Content-Type', kind)], body
+
+    def _for_programs(
+        self, path: str, accepted: str
+    ) -> tuple[int, str, bytes]:
         if path == '/metrics':
             encode, kind = _encoder(accepted)
             with self._encoding:  # many at once would delay the probes
@@ -245,10 +278,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _answer(self, *, has_body: bool) -> None:
         self.server.note_complete(self.request)
-        accepted = self.headers.get('Accept') or ''
-        status, kind, body = self.server.answers.answer(self.path, accepted)
+        headers = {name.lower(): v for name, v in self.headers.items()}
+        status, head, body = self.server.answers.answer(self.path, headers)
         self.send_response(status)
-        self.send_header('Content-Type', kind)
+        for name, value in head:
+            self.send_header(name, value)
         self.send_header('Content-Length', str(len(body)))
         self.end_headers()
         if has_body:

@@ -19,19 +19,10 @@ from ...plan.history_entry import KeptEntry
 from ...tree import names, provider
 from .. import history, tree
 from ..provider import provider as provider_command
-from . import amounts, picture
+from . import amounts, picture, traits
 from .source import Source
 from .this_agent import Data, Planned, ThisAgent
 
-_GROUPS = (
-    ('CPU', ('HW_CPU_',)),
-    ('architecture', ('HW_ARCH_',)),
-    ('hardware', ('HW_',)),
-    ('compute', ('COMPUTE_',)),
-    ('storage', ('STORAGE_',)),
-    ('custom', (names.CUSTOM_PREFIX,)),
-    ('owner and others', ('',)),
-)
 _PAST = 100  # entries of the history that are shown
 _CONSUMERS = 200
 
@@ -124,7 +115,7 @@ def _with_amounts(
 
 def _groups(
     found: codec.ListedProvider,
-    traits: Collection[str],
+    had: Collection[str],
     planned: Planned | None,
 ) -> list[Data]:
     """Return the traits in groups, each with who gave it and the facts."""
@@ -134,15 +125,13 @@ def _groups(
         for name, one in known.items()
         if _of(found.uuid, one).get('state') == explain.State.DUE.name.lower()
     }
-    rest = sorted({*traits, *due})
-    groups = []
-    for title, prefixes in _GROUPS:
-        own = [name for name in rest if name.startswith(prefixes)]
-        rest = [name for name in rest if name not in own]
-        if own:
-            members = [_trait(found, name, known.get(name)) for name in own]
-            groups.append({'title': title, 'traits': members})
-    return groups
+    return [
+        {
+            'title': title,
+            'traits': [_trait(found, name, known.get(name)) for name in own],
+        }
+        for title, own in traits.grouped(sorted({*had, *due}))
+    ]
 
 
 def _trait(found: codec.ListedProvider, name: str, told: Data | None) -> Data:
@@ -184,11 +173,11 @@ def _reporter(
     """Return who reports this tree, as far as it can be told from here."""
     if planned is not None:
         return 'the agent of this machine reports this tree'
-    traits = providers[root].traits if root in providers else frozenset()
-    marks = mark.marks(traits)
+    had = providers[root].traits if root in providers else frozenset()
+    marks = mark.marks(had)
     if marks:
         return f'another agent reports this tree: {marks[0]}'
-    if names.OWNER_NOVA in traits:
+    if names.OWNER_NOVA in had:
         return 'nova-compute, or the agent of another machine, reports it'
     return 'the agent of this machine does not report this tree'
 

@@ -113,6 +113,11 @@ def file(path: str) -> Reply | None:
     return Reply(status=200, kind=kind, body=[body])
 
 
+def html(body: bytes) -> Reply:
+    """Return a page that was made as a whole."""
+    return Reply(status=200, kind=_HTML, body=[body])
+
+
 def page(template: str, data: Mapping[str, Any], status: int = 200) -> Reply:
     """Return a page; a long one is sent while it is made."""
     stream = _environment().get_template(template).stream(data)

@@ -6,11 +6,12 @@ Without ``metrics_bind`` and ``metrics_textfile`` nothing is counted.
 """
 
 import contextlib
+import functools
 import importlib.metadata
 import logging
 import pathlib
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import prometheus_client
 from oslo_config import cfg
@@ -23,11 +24,17 @@ from ...monitoring.metrics import Metrics
 from ...monitoring.values import address, health
 from ...transport.watched import SENT
 from ...virt.driver_calls import CALLS
+from ..control.node_states import NodeStates
 from ..wiring.agent import Agent
 from . import service_manager
 from .lifetime import Lifetime
 
+if typing.TYPE_CHECKING:
+    from ..explore import daemon_page
+
 LOG = logging.getLogger(__name__)
+
+_FOR_PROGRAMS = frozenset({'/metrics', '/healthz', '/livez', '/readyz'})
 
 
 @contextlib.contextmanager
@@ -36,16 +43,21 @@ def monitored(
     agent: Agent,
     life: Lifetime,
     interval: Callable[[], float],
-) -> Iterator[None]:
-    """Count and answer until the context ends.
+    states: NodeStates,
+) -> Iterator[str]:
+    """Count and answer until the context ends; yield the page's address.
 
+    It is empty if there is no page, or none that a browser can open.
+
+    :param states: the nodes that the page shows
     :param interval: returns the seconds from one cycle to the next
     :raises errors.ConfigError: the address cannot be used
     """
     group = conf.compute_agent
     if not group.metrics_bind and not group.metrics_textfile:
-        yield
+        yield ''
         return
+    page = ''
     with contextlib.ExitStack() as stack:
         metrics = _metrics(conf, agent, life, interval)
         stack.enter_context(SENT.watching(metrics.sent))
@@ -58,11 +70,17 @@ def monitored(
         life.listeners.add(metrics)
         if group.metrics_bind:
             longest = _longest_cycle()
+            bind = address.parse(group.metrics_bind)
             answers = server.Answers(
                 metrics.registry,
                 lambda: health.judge(life.status, interval(), longest),
+                _Page(agent, life, states)
+                if bind.is_local
+                else server.no_pages,
             )
-            serving = _serve(group.metrics_bind, answers)
+            serving = _serve(bind, answers)
+            if bind.is_local and bind.path is None:
+                page = f'http://{serving.where}/'
             stack.callback(serving.close)
             stack.enter_context(forks.closed_in_child(serving.fileno()))
         if group.metrics_textfile:
@@ -73,7 +91,43 @@ def monitored(
             file.start()
             stack.callback(file.close)
             life.listeners.add(file)
-        yield
+        yield page
+
+
+class _Page:
+    """The daemon's page; what makes it is imported when somebody asks."""
+
+    def __init__(
+        self, agent: Agent, life: Lifetime, states: NodeStates
+    ) -> None:
+        self._agent = agent
+        self._life = life
+        self._states = states
+
+    def __call__(
+        self, path: str, headers: Mapping[str, str]
+    ) -> 'daemon_page.Answer | None':
+        """Return the answer to a request; None if it is for no page."""
+        if path.partition('?')[0] in _FOR_PROGRAMS:
+            return None
+        try:
+            made = self._made
+        except ImportError as exc:
+            package = (exc.name or str(exc)).partition('.')[0]
+            why = (
+                f'the page needs {package}: pip install '
+                "'compute-agent[explore]'\n"
+            )
+            return 404, [('Content-Type', 'text/plain')], why.encode()
+        return made.answer(path, headers)
+
+    @functools.cached_property
+    def _made(self) -> 'daemon_page.DaemonPage':
+        from ..explore import daemon_page  # noqa: PLC0415 (an extra)
+
+        return daemon_page.DaemonPage(
+            self._life.status, self._states, self._agent.client.broken
+        )
 
 
 def _metrics(
@@ -104,9 +158,10 @@ def _longest_cycle() -> float:
     return given or health.LONGEST
 
 
-def _serve(text: str, answers: server.Answers) -> server.MonitoringServer:
+def _serve(
+    bind: address.Address, answers: server.Answers
+) -> server.MonitoringServer:
     """Return a server that answers at an address."""
-    bind = address.parse(text)
     made = server.MonitoringServer(bind, answers)
     made.start()
     LOG.info('metrics and health at %s', made.where)

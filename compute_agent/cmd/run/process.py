@@ -82,15 +82,17 @@ def run(
         )
         life.listeners.add(control.states)
         life.listeners.add(control.cycles)
-        stack.enter_context(
-            monitors.monitored(conf, agent, life, work.interval)
+        page = stack.enter_context(
+            monitors.monitored(
+                conf, agent, life, work.interval, control.states
+            )
         )
         turn = turns.Turns(agent, work, life, requests, asked=control.cycles)
         life.listeners.add(turn)
         past = daemon_history.begin(agent.state.history, turn.may_write)
         turn.past = past
         life.started()
-        first_tree = _FirstTree(out, agent, placement.where(conf))
+        first_tree = _FirstTree(out, agent, placement.where(conf), page)
         log_masks = masks.UnmatchedMasks(conf.compute_agent.masked_traits)
 
         def done(results: Sequence[NodeResult]) -> None:
@@ -212,7 +214,10 @@ class _Worker(threading.Thread):
 class _FirstTree:
     """Prints the trees, once: after the first cycle that reached placement."""
 
-    def __init__(self, out: typing.TextIO, agent: Agent, where: str) -> None:
+    def __init__(
+        self, out: typing.TextIO, agent: Agent, where: str, page: str
+    ) -> None:
+        self._page = page
         self._out = out
         self._agent = agent
         self._where = where
@@ -235,6 +240,8 @@ class _FirstTree:
             f'{undone} of {len(nodes)} nodes not done' if undone else 'in step'
         )
         self._out.write(f'{state} with {self._where}; Ctrl-C stops it\n')
+        if self._page:
+            self._out.write(f'see it in a browser: {self._page}\n')
         self._out.flush()
         self._shown = True
 
