@@ -61,7 +61,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
     $(sort $(wildcard drivers/*/conf.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo-ironic demo-fleet libvirt-packages database-packages fleet-trials stack bench-outage bench-fleet bench-ironic test servers test-full test-servers test-examples test-pythons test-debian test-stateful churn chaos parity \
+.PHONY: help run demo-ironic demo-fleet libvirt-packages database-packages exec-packages fleet-trials stack bench-outage bench-fleet bench-ironic test servers test-full test-servers test-examples test-pythons test-debian test-stateful churn chaos parity \
     companion companion-settings in-place nova-deb nova-deb-check nova-deb-packages test-planted mutmut lint types contracts collect wheel-check dist docs board-picture screens deb deb-check deb-packages container-check bench \
     bench-traits bench-tree bench-rows bench-libvirt bench-rules bench-ways sample \
     surface driver-checks check clean
@@ -169,6 +169,10 @@ libvirt-packages:
 # Real databases for agents that share one, for tests/full/fleet and stack.
 database-packages:
 	@echo postgresql mariadb-server faketime
+
+# For the drivers in other languages in etc/exec: tests/full/exec.
+exec-packages:
+	@echo jq golang-go
 
 # What the benchmark measures against: two peers, an environment each.
 .servers/placement.stamp: | $(BIN)/python

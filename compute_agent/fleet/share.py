@@ -53,7 +53,11 @@ def named(
 
 
 def _part(driver: str, chosen: Mapping[str, str] | None) -> str:
-    """Return the part of one driver, with each value quoted as in a URL."""
+    """Return the part of one driver, with each value quoted as in a URL.
+
+    The target of a driver may be the path of a program.
+    """
+    driver = driver.replace('/', ':')
     filters = ','.join(
         f'{option}={urllib.parse.quote(value, safe="")}'
         for option, value in sorted((chosen or {}).items())

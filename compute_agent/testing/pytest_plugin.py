@@ -91,8 +91,10 @@ def contract_class(name: str) -> 'type[suite.DriverContract] | None':
     from . import suite  # noqa: PLC0415
     from .contract import making  # noqa: PLC0415
 
+    found: type[suite.DriverContract]
     driver = making.driver_class(name)
-    points = importlib.metadata.entry_points(group=GROUP, name=name)
+    plain, _, target = name.partition(':')
+    points = importlib.metadata.entry_points(group=GROUP, name=plain)
     if not points:
         return None
     (point, *_) = points
@@ -111,6 +113,8 @@ def contract_class(name: str) -> 'type[suite.DriverContract] | None':
             'no contract class: name a subclass of '
             'compute_agent.testing.DriverContract'
         )
+    if target and hasattr(found, 'for_target'):
+        found = found.for_target(target)
     checks = getattr(found, 'driver', None)
     if checks != name and checks is not driver:
         raise errors.ConfigError(

@@ -14,12 +14,13 @@ from collections.abc import Mapping, Sequence
 from oslo_config import cfg
 
 from compute_agent import errors, yaml_file
-from compute_agent.tree import names, provider_tree
+from compute_agent.tree import provider_tree
 from compute_agent.virt import driver
 from compute_agent.virt.values import changes, finding
 
+from ..tree_file import describe, tree_file
 from . import conf as options
-from .tree import describe, moving, tree_file
+from . import moving
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,20 +136,7 @@ class FakeDriver(driver.ComputeDriver):
         """Return the line of the file behind each trait of the node's tree."""
         file = self._reading.file
         self._check_known(file, nodename)
-        found = [
-            _finding(file, nodename, described, trait, line)
-            for top in (file.nodes[nodename], *file.shared_with(nodename))
-            for described in top.walk()
-            for trait, line in described.lines_of_traits.items()
-        ]
-        found += [
-            _finding(
-                file, nodename, p, names.MISC_SHARES_VIA_AGGREGATE, p.line
-            )
-            for p in file.shared_with(nodename)
-            if names.MISC_SHARES_VIA_AGGREGATE not in p.lines_of_traits
-        ]
-        return found
+        return file.evidence(nodename)
 
     def _read(self) -> _Reading:
         """Return the file's current reading; parse only a changed text."""
@@ -166,19 +154,3 @@ class FakeDriver(driver.ComputeDriver):
                 f'{file.at(1)}: there is no node {nodename!r} in this file; '
                 'write it under nodes'
             )
-
-
-def _finding(
-    file: tree_file.TreeFile,
-    nodename: str,
-    described: tree_file.Described,
-    trait: str,
-    line: int,
-) -> finding.Finding:
-    return finding.Finding(
-        trait=trait,
-        found=finding.Found.PRESENT,
-        fact=described.name,
-        sources=(file.at(line),),
-        provider='' if described.name == nodename else described.name,
-    )

@@ -2,9 +2,13 @@
 """What keeps a cycle from doing too much, or the same thing for ever."""
 
 import dataclasses
+import os
+import pathlib
+import signal
 
 from planted.catalogue import plant
 
+from compute_agent import errors, file_trust
 from compute_agent.cycle import judging
 from compute_agent.cycle.departures import (
     batches,
@@ -19,6 +23,9 @@ from compute_agent.plan.diff import diff
 from compute_agent.provider_config import files
 from compute_agent.state import approvals
 from compute_agent.tree import provider
+from drivers.exec import driver as exec_driver
+from drivers.exec import program
+from drivers.tree_file import describe
 from report_client.apply import executor
 
 
@@ -227,3 +234,45 @@ def _(verify_request, self, request, client_address):
     return len(self._deadlines) < server.MOST and verify_request(
         self, request, client_address
     )
+
+
+@plant(program._kill, 'a program leaves processes behind')
+def _(_kill, pid):
+    os.kill(pid, signal.SIGKILL)
+
+
+@plant(
+    program.Program.check,
+    'a program in a folder that others may write to is run',
+)
+def _(_check, self):
+    found = pathlib.Path(self.path).stat()
+    if problem := file_trust.distrust(found, self.path):
+        raise errors.ConfigError(problem)
+
+
+@plant(
+    exec_driver.ExecDriver.get_available_nodes,
+    'a list that fails is an empty one',
+)
+def _(get_available_nodes, self):
+    try:
+        return get_available_nodes(self)
+    except errors.DriverError:
+        return []
+
+
+@plant(
+    describe._Edit.remove_undescribed,
+    'a child that a program leaves out stays',
+)
+def _(_remove_undescribed, _self, _node):
+    return None
+
+
+@plant(
+    describe._Edit.remove_undescribed,
+    'a program removes the children of others',
+)
+def _(remove_undescribed, self, node):
+    remove_undescribed(self, dataclasses.replace(node, prefix=''))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from compute_agent import yaml_file
 from compute_agent.tree import inventory, provider_tree
-from drivers.fake.tree import describe, tree_file
+from drivers.tree_file import describe, tree_file
 
 SHARES = 'MISC_SHARES_VIA_AGGREGATE'
 

@@ -6,7 +6,7 @@ import pytest
 import wrong_files
 
 from compute_agent import errors, yaml_file
-from drivers.fake.tree import tree_file
+from drivers.tree_file import tree_file
 
 A = '6f0b2b5e-93a1-4c7e-8a54-0d9c6f1f2a3b'
 

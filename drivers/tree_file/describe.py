@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edits a provider tree until it matches the fake driver's file.
+"""Edits a provider tree until it matches a document of nodes.
 
 Pure: it works on the given tree only. First it finds the described providers
 in the tree, and refuses to move or rename any. Then it removes the providers
@@ -80,15 +80,12 @@ class _Edit:
         described = set(self._found.values())
         for parent in node.walk():
             for uuid in below.get(self._found.get(parent.name, ''), ()):
-                if uuid not in described and not self._is_spared(uuid, parent):
+                name = self._tree.data(uuid).name
+                is_own = name.startswith(node.prefix) and not _is_spared(
+                    name, parent
+                )
+                if uuid not in described and is_own:
                     self._tree.remove(uuid)
-
-    def _is_spared(self, uuid: str, parent: tree_file.Described) -> bool:
-        """Return True for a child of another writer, which may stay."""
-        name = self._tree.data(uuid).name
-        return parent.leaves_foreign and not name.startswith(
-            (f'{parent.name}_', f'{parent.name}-')
-        )
 
     def write(self, described: tree_file.Described, above: str | None) -> str:
         """Create and fill the provider and those below it; return its uuid."""
@@ -136,7 +133,7 @@ class _Edit:
         raise self._error(
             described,
             f'provider {current.name} ({current.uuid}) is {now} in the tree and '
-            f'{here} in this file; this driver moves no provider: write it '
+            f'{here} here; this driver moves no provider: write it '
             'there or give it another uuid',
         )
 
@@ -188,3 +185,10 @@ class _Edit:
         return errors.DriverError(
             f'{self._file.at(described.line)}: {problem}'
         )
+
+
+def _is_spared(name: str, parent: tree_file.Described) -> bool:
+    """Return True for a child of another writer, which may stay."""
+    return parent.leaves_foreign and not name.startswith(
+        (f'{parent.name}_', f'{parent.name}-')
+    )

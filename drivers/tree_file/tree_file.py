@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The content of the fake driver's file as values, and its JSON schema.
+"""The content of a document of nodes as values, and its JSON schema.
 
 Pure: ``parse`` takes a document that fits the schema and returns a
 ``TreeFile``. It opens no file and edits no tree. It refuses what placement
@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from compute_agent import errors, yaml_file
 from compute_agent.tree import inventory, names
+from compute_agent.virt.values import finding
 
 KEEP = 'keep'
 
@@ -60,6 +61,11 @@ _BRANCH: dict[str, Any] = {
 
 
 _NODE: dict[str, Any] = {
+    'children_prefix': {
+        **_TEXT,
+        'minLength': 1,
+        'description': 'the text with which the names of all children begin',
+    },
     'moves': {
         'description': 'a list of resource classes',
         'type': 'array',
@@ -141,6 +147,8 @@ class Described:
     :ivar exclusive: traits and aggregates are complete lists
     :ivar leaves_foreign: children of other writers stay; the names of the
         driver's own begin with the name of this provider and _ or -
+    :ivar prefix: children whose names begin otherwise stay; only nodes have
+        one, for all below them
     :ivar moves: resource classes whose allocations move with them; only nodes
         have them
     """
@@ -153,6 +161,7 @@ class Described:
     aggregates: frozenset[str] | NoNames
     exclusive: bool
     leaves_foreign: bool
+    prefix: str
     moves: tuple[str, ...]
     children: tuple['Described', ...]
 
@@ -192,6 +201,35 @@ class TreeFile:
         """Return the place of a line in the file: ``FILE:LINE``."""
         return f'{self.path}:{line}'
 
+    def evidence(self, nodename: str) -> list[finding.Finding]:
+        """Return the line behind each trait of a node's tree and its pools."""
+        shared = self.shared_with(nodename)
+        found = [
+            self._finding(nodename, described, trait, line)
+            for top in (self.nodes[nodename], *shared)
+            for described in top.walk()
+            for trait, line in described.lines_of_traits.items()
+        ]
+        shares = names.MISC_SHARES_VIA_AGGREGATE
+        found += [
+            self._finding(nodename, pool, shares, pool.line)
+            for pool in shared
+            if shares not in pool.lines_of_traits
+        ]
+        return found
+
+    def _finding(
+        self, nodename: str, described: Described, trait: str, line: int
+    ) -> finding.Finding:
+        is_root = described.name == nodename
+        return finding.Finding(
+            trait=trait,
+            found=finding.Found.PRESENT,
+            fact=described.name,
+            sources=(self.at(line),),
+            provider='' if is_root else described.name,
+        )
+
 
 def parse(document: yaml_file.Document) -> TreeFile:
     """Return the file's content.
@@ -227,10 +265,22 @@ class _Reader:
         found = []
         for i, data in enumerate(self._document.data.get(key, ())):
             root = self._provider(data, key, i)
+            self._check_prefix(root, key, i)
             if root.uuid is None:
                 self._once('uuid', root.root_uuid, (key, i))
             found.append(root)
         return tuple(found)
+
+    def _check_prefix(self, root: Described, *path: yaml_file.Step) -> None:
+        """Refuse a child that the next description would not know again."""
+        for one in root.walk():
+            if one is not root and not one.name.startswith(root.prefix):
+                raise self._document.error(
+                    f'the name of the child {one.name!r} does not begin with '
+                    f'{root.prefix!r}; write a children_prefix with which all '
+                    'begin',
+                    *(*path, 'children_prefix'),
+                )
 
     def _provider(
         self, data: Mapping[str, Any], *path: yaml_file.Step
@@ -246,6 +296,7 @@ class _Reader:
             aggregates=self._content(data, 'aggregates', self._uuids, path),
             exclusive=data.get('exclusive', False),
             leaves_foreign=data.get('foreign_children') == 'leave',
+            prefix=data.get('children_prefix', ''),
             moves=tuple(
                 self._class(text, *path, 'moves', i)
                 for i, text in enumerate(data.get('moves', ()))

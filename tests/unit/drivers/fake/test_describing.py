@@ -196,8 +196,8 @@ def test_the_trees_of_other_nodes_are_left_alone(fake, rooted):
 
 
 MOVED = (
-    'f.yaml:{line}: provider B ({uuid}) is {there} in the tree and {here} in '
-    'this file; this driver moves no provider: write it there or give it '
+    'f.yaml:{line}: provider B ({uuid}) is {there} in the tree and {here} '
+    'here; this driver moves no provider: write it there or give it '
     'another uuid'
 )
 

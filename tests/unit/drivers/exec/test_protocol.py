@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The published schema of the protocol is the one that the driver checks by."""
+
+import json
+import pathlib
+
+import jsonschema
+import pytest
+
+from drivers.exec import answers
+
+DOCS = pathlib.Path(__file__).parents[4] / 'docs'
+
+
+def test_the_published_schema_is_that_of_the_driver():
+    published = json.loads((DOCS / 'exec-protocol.json').read_text())
+    assert published == answers.PROTOCOL, (
+        'write drivers.exec.answers.PROTOCOL to docs/exec-protocol.json'
+    )
+
+
+def test_it_is_a_schema():
+    jsonschema.Draft202012Validator.check_schema(answers.PROTOCOL)
+
+
+@pytest.mark.parametrize('call', ['info', 'list'])
+def test_a_question_fits_its_schema(call):
+    asked = json.loads(answers.question(call))
+    schema = {**answers.PROTOCOL, '$ref': f'#/$defs/{call}_question'}
+    jsonschema.validate(asked, schema)
+
+
+def test_the_example_of_the_manual_fits_its_schema():
+    text = (DOCS / 'exec-driver.md').read_text()
+    example = json.loads(text.split('```json\n')[1].split('```')[0])
+    schema = {**answers.PROTOCOL, '$ref': '#/$defs/describe_answer'}
+    jsonschema.validate(example, schema)
