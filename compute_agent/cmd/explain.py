@@ -87,6 +87,7 @@ class Answer:
     :ivar providers: None if the node could not be planned
     :ivar evidence: what each driver knows about the trait
     :ivar lines: the lines of the operator's files that add the trait
+    :ivar notes: those that name the trait, and why providers are set aside
     """
 
     result: NodeResult
@@ -155,7 +156,8 @@ def facts_of(agent: Agent, result: NodeResult) -> Facts:
 
 def answer(facts: Facts, trait: str) -> Answer:
     """Return the explanation of one trait on a node."""
-    before = facts.before
+    before, plan = facts.before, facts.result.plan
+    aside = {str(one) for one in plan.set_aside.values()} if plan else set()
     return Answer(
         result=facts.result,
         providers=None
@@ -172,7 +174,11 @@ def answer(facts: Facts, trait: str) -> Answer:
             for one in facts.evidence
         ],
         lines=[line for line in facts.lines if line.trait == trait],
-        notes=[n for n in facts.result.notes if _names(n, trait)],
+        notes=[
+            note
+            for note in facts.result.notes
+            if _names(note, trait) or note in aside
+        ],
     )
 
 

@@ -9,7 +9,7 @@ import contextlib
 import shutil
 import time
 import typing
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from oslo_config import cfg
 
@@ -20,7 +20,7 @@ from report_client.observe import observer
 
 from .. import error_text, errors
 from ..state.state import State
-from ..tree import inventory, provider
+from ..tree import inventory, provider, set_aside
 from ..tree import node as node_module
 from ..tree.node import Node
 from .app import command
@@ -29,6 +29,9 @@ from .wiring.opening import open_agent
 
 #: The root of a tree, and the providers: its own and those that share.
 Tree = tuple[node_module.Node, provider.Snapshot]
+#: Why a driver set providers aside, by uuid.
+Aside = Mapping[str, set_aside.SetAside]
+_NONE: Aside = {}
 _COLUMNS = 100
 
 
@@ -57,9 +60,10 @@ class TreeShow(command.Report):
         word = parsed_args.node
         conf = self.conf()
         found = _of_agent(conf, None) if word is None else _of(conf, word)
-        data = [tree_data(node, providers) for node, providers in found]
+        aside = _aside(conf, found)
+        data = [tree_data(node, providers, aside) for node, providers in found]
         texts = [
-            drawn(node, providers, self.app.stdout)
+            drawn(node, providers, self.app.stdout, aside)
             for node, providers in found
         ]
         return data, '\n'.join(texts) if texts else 'no nodes', 0
@@ -91,6 +95,29 @@ def _of_agent(conf: cfg.ConfigOpts, word: str | None) -> Sequence[Tree]:
         nodes = node_module.chosen(agent.tracker.nodes(), word)
         seen = agent.client.observe([n.uuid for n in nodes])
     return [(node, _providers(seen[node.uuid])) for node in nodes]
+
+
+def _aside(conf: cfg.ConfigOpts, found: Sequence[Tree]) -> Aside:
+    """Return why the driver set providers of a tree aside.
+
+    It is asked if there is one tree, and a provider there is fully reserved.
+    """
+    if len(found) != 1:
+        return _NONE
+    node, providers = found[0]
+    reserved = any(
+        record.reserved == record.total
+        for one in providers.values()
+        for record in one.inventories.values()
+    )
+    if not reserved:
+        return _NONE
+    try:
+        with open_agent(conf, read_only=True) as agent:
+            (result,) = agent.tracker.plan(only=[node.uuid])
+    except errors.AgentError:  # no node of this agent
+        return _NONE
+    return result.plan.set_aside if result.plan else _NONE
 
 
 def in_placement(
@@ -137,7 +164,12 @@ def _state(conf: cfg.ConfigOpts) -> State:
         return State.in_memory(site)
 
 
-def drawn(node: Node, providers: provider.Snapshot, out: typing.TextIO) -> str:
+def drawn(
+    node: Node,
+    providers: provider.Snapshot,
+    out: typing.TextIO,
+    aside: Aside = _NONE,
+) -> str:
     """Return the drawn trees, in colour if ``out`` is a terminal."""
     from rich import console, markup, tree  # noqa: PLC0415 (few runs draw)
 
@@ -154,7 +186,7 @@ def drawn(node: Node, providers: provider.Snapshot, out: typing.TextIO) -> str:
         branch = tree.Tree(label) if parent is None else parent.add(label)
         if parent is None:
             roots.append(branch)
-        for line in _lines(row):
+        for line in _lines(row, aside):
             branch.add(markup.escape(line))
         branches[uuid] = branch
     drawing = console.Console(
@@ -169,7 +201,7 @@ def drawn(node: Node, providers: provider.Snapshot, out: typing.TextIO) -> str:
 
 
 def tree_data(
-    node: Node, providers: provider.Snapshot
+    node: Node, providers: provider.Snapshot, aside: Aside = _NONE
 ) -> dict[str, typing.Any]:
     """Return the providers as plain data, parents first."""
     return {
@@ -187,18 +219,24 @@ def tree_data(
                 },
                 'traits': sorted(row.traits),
                 'aggregates': sorted(row.aggregates),
+                'set_aside': str(aside[row.uuid])
+                if row.uuid in aside
+                else None,
             }
             for row in providers.values()
         ],
     }
 
 
-def _lines(shown: provider.Provider) -> Sequence[str]:
+def _lines(shown: provider.Provider, aside: Aside) -> Sequence[str]:
     """Return the lines below a provider's name."""
     lines = [
         _inventory(rc, record)
         for rc, record in sorted(shown.inventories.items())
     ]
+    if shown.uuid in aside:
+        one = aside[shown.uuid]
+        lines.append(f'{one.cause}: {one.why}' if one.why else one.cause)
     if shown.traits:
         lines.append(f'traits: {" ".join(sorted(shown.traits))}')
     if shown.aggregates:

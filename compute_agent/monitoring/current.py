@@ -15,6 +15,7 @@ from prometheus_client import metrics_core, registry
 
 from ..cycle.node.node_result import NodeResult, Status
 from ..limits import approval, contention
+from ..tree.set_aside import Cause
 from .values import declared_metrics, health
 from .values.declared_metrics import Family
 from .values.health import Cycles
@@ -24,10 +25,14 @@ Gauge = metrics_core.GaugeMetricFamily
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """The items of a node that its last plan left for a person."""
+    """The items of a node that its last plan left for a person.
+
+    :ivar set_aside: for each provider that a driver set aside, why
+    """
 
     contended: Collection[contention.Item] = ()
     held: Collection[approval.Subject] = ()
+    set_aside: Collection[Cause] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +58,7 @@ class Nodes:
     backed_off_nodes: int = 0
     backed_off: int = 0
     held: Mapping[approval.Kind, int] = dataclasses.field(default_factory=dict)
+    set_aside: Mapping[Cause, int] = dataclasses.field(default_factory=dict)
 
 
 class Lease(Protocol):
@@ -126,6 +132,9 @@ class Current(registry.Collector):
             held=Counter(
                 change.kind for one in planned.values() for change in one.held
             ),
+            set_aside=Counter(
+                cause for one in planned.values() for cause in one.set_aside
+            ),
         )
 
     def _successes(
@@ -155,7 +164,11 @@ class Current(registry.Collector):
         return {
             result.node.uuid: last.get(result.node.uuid, Planned())
             if result.plan is None and not result.held
-            else Planned(contended=result.contended, held=result.held)
+            else Planned(
+                contended=result.contended,
+                held=result.held,
+                set_aside=_causes(result),
+            )
             for result in results
         }
 
@@ -210,12 +223,20 @@ def _of_nodes(nodes: Nodes) -> Iterator[Gauge]:
         )
 
 
+def _causes(result: NodeResult) -> tuple[Cause, ...]:
+    """Return why a driver set providers of a node aside, one for each."""
+    found = result.plan.set_aside.values() if result.plan else ()
+    return tuple(one.cause for one in found)
+
+
 def _waiting(nodes: Nodes) -> Iterator[Gauge]:
     yield _one(declared_metrics.CONTENDED, nodes.contended)
     yield _one(declared_metrics.BACKOFF_NODES, nodes.backed_off_nodes)
     yield _one(declared_metrics.BACKOFF_OPERATIONS, nodes.backed_off)
     held = {kind.value: nodes.held.get(kind, 0) for kind in approval.Kind}
     yield _by(declared_metrics.HELD_CHANGES, held)
+    aside = {c.value: nodes.set_aside.get(c, 0) for c in Cause}
+    yield _by(declared_metrics.SET_ASIDE, aside)
 
 
 def _named(nodes: Nodes) -> Iterator[Gauge]:

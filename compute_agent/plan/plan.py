@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from .. import errors
 from ..tree import provider
 from ..tree.assertion import Claims, Key, Named
+from ..tree.set_aside import SetAside
 from . import removal
 from .allocations import Move
 from .operations.operations import Operation
@@ -35,6 +36,7 @@ class Wanted:
         that are restored
     :ivar notes: lines for the operator: what will not be done, and why
     :ivar faults: lines that say why the node is not done even so
+    :ivar set_aside: the providers that a driver set aside, by uuid
     """
 
     after: provider.Snapshot
@@ -48,6 +50,7 @@ class Wanted:
     restored: frozenset[Named] = frozenset()
     notes: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
+    set_aside: Mapping[str, SetAside] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +64,7 @@ class Plan:
     :ivar restored: as in ``Wanted``
     :ivar notes: lines for the operator: what will not be done, and why
     :ivar faults: lines that say why the node is not done even so
+    :ivar set_aside: the providers that a driver set aside, by uuid
     """
 
     node_uuid: str
@@ -71,6 +75,7 @@ class Plan:
     restored: frozenset[Named] = frozenset()
     notes: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
+    set_aside: Mapping[str, SetAside] = dataclasses.field(default_factory=dict)
 
     def says_anything(self) -> bool:
         """Return True if the plan has operations or lines to print."""

@@ -21,7 +21,7 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any, Self
 
 from .. import error_text, errors
-from . import assertion, hierarchy, names, provider, tree_contents
+from . import assertion, children, hierarchy, names, provider, set_aside
 from .hierarchy import Records
 from .tree_queries import ProviderData
 
@@ -31,7 +31,7 @@ __all__ = ('Description', 'ProviderData', 'ProviderTree', 'derived_uuid')
 Description = tuple[Any, ...]
 
 
-class ProviderTree(tree_contents.TreeContents):
+class ProviderTree(set_aside.TreeSetAside):
     """One compute node's providers, and the sharing ones it can reach.
 
     :ivar baseline: the providers that the tree was made from, so that the
@@ -109,6 +109,7 @@ class ProviderTree(tree_contents.TreeContents):
             notes=self.notes.copy(),
             faults=self.faults.copy(),
             counted_as=self.counted_as.copy(),
+            set_aside=self.set_aside.copy(),
             _hierarchy=self._hierarchy.copy(),
             _log=self._log.copy(),
             _untouched=self._untouched.copy(),
@@ -121,14 +122,14 @@ class ProviderTree(tree_contents.TreeContents):
 
         A tree that is no copy then shows its baseline, and nothing is asserted.
         """
-        source = self._log.current_source
+        source, own = self._log.current_source, self.own
         fresh = (
             self.from_snapshot(self.baseline, self._detached_from_start)
             if self._original is None
             else self._original.copy()
         )
         self.__dict__.update(vars(fresh))
-        self._log.current_source = source
+        self._log.current_source, self.own = source, own
 
     # --- lines for the operator ----------------------------------------------
 
@@ -219,6 +220,28 @@ class ProviderTree(tree_contents.TreeContents):
         )
         return self._insert(member)
 
+    def reconcile_children(
+        self, parent: str, wanted: Mapping[str, children.Child]
+    ) -> dict[str, str]:
+        """Make the children of ``parent`` these; return name → uuid.
+
+        A child that is missing is created. Of each, the driver claims what it
+        gives, as with ``declare_*``: it may omit a kind, which then stays, or
+        give None for one that it cannot tell now. A child that is not wanted
+        goes, with all below it, if this agent created it and no other driver
+        reports it.
+
+        :param wanted: name → ``inventory``, ``traits``, ``aggregates`` and
+            ``uuid``, each if the driver knows it
+        :raises errors.TreeError: the tree lacks the parent, has one of the
+            names elsewhere or under another uuid, or a record is wrong
+        :raises errors.InvalidName: placement would refuse a name
+        :raises errors.Renamed: as for ``new_child``
+        """
+        return children.reconcile(
+            self, parent, wanted, self.new_child, self.remove
+        )
+
     def remove(self, name_or_uuid: str) -> None:
         """Remove a provider and all below it.
 
@@ -261,6 +284,7 @@ class ProviderTree(tree_contents.TreeContents):
             self._asserted_inventories(),
             self.notes,
             self.faults,
+            self.set_aside,
         )
 
     # --- private -------------------------------------------------------------
@@ -311,6 +335,7 @@ class ProviderTree(tree_contents.TreeContents):
         """Drop the assertions and the marks of a provider that is removed."""
         self.detached.discard(gone.uuid)
         self._untouched.discard(gone.uuid)
+        self.set_aside.pop(gone.uuid, None)
         self._log.forget(gone.uuid)
         self.removed_by[gone.uuid] = self._log.current_source
 

@@ -79,6 +79,7 @@ def describe(
                 f'{type(driver).__name__} asks for the allocations of {node}, '
                 'which it was given'
             ) from exc
+    tree.reserve_set_aside()
     if not tree.exists(node.uuid) and node.uuid in tree.baseline:
         raise errors.DriverError(
             f'{type(driver).__name__} removed the root provider of {node}; '

@@ -125,6 +125,7 @@ class DriverTurns:
         given: alloc.Allocations | None = None
         while True:
             tree = self._tree.copy() if self._tree else self._seen.tree()
+            tree.own = self._recorded
             timed = driver_calls.timed(driver.called, 'describe')
             try:
                 with tree.asserting(driver.source), timed:

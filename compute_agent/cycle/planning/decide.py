@@ -221,10 +221,12 @@ def _wanted(
         notes=(
             *inputs.seen.notes,
             *tree.notes,
+            *map(str, tree.set_aside.values()),
             *resolved.notes,
             *filter(None, [memory.age]),
         ),
         faults=(*tree.faults, *resolved.faults, *faults),
+        set_aside={**tree.set_aside},
     )
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from ...cycle.node.node_result import Status
 from ...limits import approval
 from ...plan import removal
-from ...tree import assertion
+from ...tree import assertion, set_aside
 from . import routes, tally
 
 NAMESPACE = 'compute_agent'
@@ -70,6 +70,7 @@ REMOVED = (*KINDS, tally.PROVIDER)
 CAUSES = tuple(reason.value for reason in removal.Reason)
 STATES = tuple(state.value for state in Status)
 HELD = tuple(kind.value for kind in approval.Kind)
+SET_ASIDE_BY = tuple(cause.value for cause in set_aside.Cause)
 SERVICES = tuple(
     dict.fromkeys(route.service for route in (*routes.ROUTES, routes.OTHER))
 )
@@ -82,6 +83,7 @@ NODES = 'nodes'
 CHANGES = 'changes'
 ITEMS = 'items'
 OPERATIONS = 'operations'
+PROVIDERS = 'providers'
 FILES = 'files'
 
 
@@ -205,6 +207,12 @@ HELD_CHANGES = Family(
     unit=CHANGES,
     text='Changes that a limit holds back until a person approves them.',
     labels={'kind': one_of(HELD)},
+)
+SET_ASIDE = Family(
+    name='set_aside_providers',
+    unit=PROVIDERS,
+    text='Providers that a driver set aside, so that all of them is reserved.',
+    labels={'cause': one_of(SET_ASIDE_BY)},
 )
 WRITES = Family(
     name='writes',
@@ -389,6 +397,7 @@ SUBJECTS: Mapping[str, tuple[Family, ...]] = {
         BACKOFF_NODES,
         BACKOFF_OPERATIONS,
         CONTENDED,
+        SET_ASIDE,
         BREAKER,
     ),
     'Writes': (WRITES, REMOVALS, CONFLICTS, DRIFT_FOUND, DRIFT_RESTORED),

@@ -74,6 +74,7 @@ def plan(seen: Observation, wanted: Wanted, known: Known) -> Plan | Needs:
         restored=wanted.restored,
         notes=(*wanted.notes, *left_out),
         faults=wanted.faults,
+        set_aside=wanted.set_aside,
     )
 
 

@@ -189,6 +189,29 @@ def test_a_cycle_that_runs_shows_when_it_began(one, clock):
     assert seen[name] == clock.now - 5
 
 
+def test_providers_that_are_set_aside_are_counted_by_cause(
+    placement, agent_factory, clock
+):
+    sick = True
+
+    def describe(tree, node):
+        tree.update_inventory(node, {'VCPU': {'total': 8}})
+        if sick:
+            tree.unhealthy(node, 'a fan stands still')
+
+    with Monitored.of(
+        agent_factory(describe, clock=clock), placement, clock
+    ) as one:
+        one.cycle()
+        seen = one.scrape()
+        name = 'compute_agent_set_aside_providers'
+        assert seen[f'{name}{{cause="unhealthy"}}'] == 1
+        assert seen[f'{name}{{cause="drained"}}'] == 0
+        sick = False
+        one.cycle()
+        assert one.scrape()[f'{name}{{cause="unhealthy"}}'] == 0
+
+
 def test_held_changes_are_counted_by_kind(
     placement, agent_factory, operator, clock, world
 ):

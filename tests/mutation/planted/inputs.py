@@ -13,7 +13,7 @@ from compute_agent.cycle.describing import describe as describing
 from compute_agent.provider_config import files
 from compute_agent.provider_config.entries import merge
 from compute_agent.testing.fixtures import cycles
-from compute_agent.tree import assertion, hierarchy, inventory
+from compute_agent.tree import assertion, hierarchy, inventory, set_aside
 from compute_agent.virt import answers, failures, long_calls
 from drivers.host.facts import fact
 from drivers.ironic.nodes import describe, instance_info, node, staging
@@ -69,6 +69,14 @@ def _(_check_names, _driver, _results):
 
 
 # --- a tree -------------------------------------------------------------------
+
+
+@plant(
+    set_aside.TreeSetAside.is_created_here,
+    "the children of others go with the driver's",
+)
+def _(_is_created_here, _self, _uuid):
+    return True
 
 
 @plant(

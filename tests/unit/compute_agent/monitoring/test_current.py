@@ -9,6 +9,7 @@ from compute_agent.cmd.run import status
 from compute_agent.cycle.node.node_result import HeldChange, NodeResult, Status
 from compute_agent.limits import approval
 from compute_agent.monitoring import current
+from compute_agent.plan import plan
 from compute_agent.tree.node import Node
 
 FIRST = '11111111-1111-4111-8111-111111111111'
@@ -47,6 +48,9 @@ def cycles():
     return Cycles()
 
 
+PLAN = plan.Plan(node_uuid=FIRST, operations=(), before={})
+
+
 def result(one=Status.FAILED, node=FIRST, **kwargs):
     return NodeResult(node=Node(uuid=node, name=node), status=one, **kwargs)
 
@@ -78,10 +82,10 @@ def test_an_outage_leaves_what_waits_for_a_person_as_it_is(cycles):
         held = cycles.value('held_changes', kind='capacity')
         return held, cycles.value('contended_items')
 
-    cycles.end(result(plan='a plan', **waits))
+    cycles.end(result(plan=PLAN, **waits))
     cycles.end(result(outage=True, reasons=('no answer',)))
     assert counted() == (1, 1)
-    cycles.end(result(plan='a plan'))
+    cycles.end(result(plan=PLAN))
     assert counted() == (0, 0)
 
 

@@ -105,9 +105,12 @@ class Page:
     def __init__(self):
         self._given = [one_provider(*one) for one in PROVIDERS.items()]
         self.tree = provider_tree.ProviderTree.from_providers(self._given)
+        self.tree.own = lambda: the_record(self._given)
 
     def plan(self):
         """Print the operations and the lines for the operator."""
+        self.tree.reserve_set_aside()
+        aside = map(str, self.tree.set_aside.values())
         resolved = resolve.resolve(
             self.tree,
             the_record(self._given),
@@ -125,7 +128,10 @@ class Page:
         )
         lines = [
             *map(render.line, (*create, *operations)),
-            *(f'note: {n}' for n in (*self.tree.notes, *resolved.notes)),
+            *(
+                f'note: {n}'
+                for n in (*self.tree.notes, *aside, *resolved.notes)
+            ),
             *(f'not done: {f}' for f in self.tree.faults),
         ]
         uuids = self.tree.get_provider_uuids() + list(before)

@@ -76,6 +76,8 @@ RIGHT = {
     'other': 'VCPU',
     'text': 'a line',
     'provider_dicts': [{'uuid': NEW, 'name': 'new'}],
+    'why': 'a fan stands still',
+    'wanted': {'new': {'inventory': records()}},
 }
 _PROVIDER = [
     Row('cn2', r'the nearest is cn1\); ask exists\(\) first'),
@@ -201,12 +203,41 @@ WRONG = {
         Row([{'uuid': NEW, 'name': 'cn1'}], 'already exists: '),
     ],
 }
+_CHILD = 'give a mapping with aggregates, inventory, traits, uuid'
+WRONG |= {
+    'why': [
+        Row(5, 'give a text that tells the operator why'),
+        Row(None, 'give a text that tells the operator why'),
+        Row('', 'give a text that tells the operator why'),
+        Row(['a'], 'give a text that tells the operator why'),
+    ],
+    'wanted': [
+        Row(None, 'give name → child'),
+        Row(['new'], 'give name → child'),
+        Row('new', 'give name → child'),
+        Row({'new': None}, _CHILD),
+        Row({'new': 8}, _CHILD),
+        Row({'new': {'VCPU': {'total': 8}}}, _CHILD),
+        Row({'': {}}, 'use 1 to 200 characters'),
+        Row({5: {}}, 'use 1 to 200 characters'),
+        Row({'cn1': {}}, 'remove it there first'),
+        Row({'new': {'uuid': 'x'}}, 'write it as 32 hexadecimal digits'),
+        Row({'cn1_gpu': {'uuid': NEW}}, 'leave the uuid out'),
+        Row({'a': {'uuid': NEW}, 'b': {'uuid': NEW}}, 'give each its own'),
+        Row({'new': {'traits': 'CUSTOM_A'}}, 'give a list or a set of them'),
+        Row({'new': {'traits': ['a']}}, 'use 1 to 255 of the characters'),
+        Row({'new': {'aggregates': ['x']}}, 'write it as 32 hexadecimal'),
+        Row({'new': {'inventory': 8}}, 'give resource class → record'),
+        Row({'new': {'inventory': records(total=0)}}, 'leave out a class'),
+    ],
+}
 # Answers that are right although the value is odd.
 RIGHT_AFTER_ALL = {
     ('get_provider_uuids', 'name_or_uuid'): [None],  # all providers
     ('new_child', 'uuid'): [],  # None: it follows from the name
     # The question is if the tree has it.
     ('exists', 'name_or_uuid'): ['cn2', '', NEW],
+    ('drained', 'why'): [''],  # it needs no reason
 }
 PAGE = pathlib.Path(__file__).parents[4] / 'docs' / 'provider-tree.md'
 FOR_THE_AGENT = set(
@@ -267,6 +298,7 @@ def contents(tree):
         [tree.data(one) for one in tree.get_provider_uuids()],
         tree.description(),
         dict(tree.counted_as),
+        dict(tree.set_aside),
     )
 
 
