@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Marks of public names that a later version of the contract removes.
+"""The version of the contract, and the marks of names that a later one removes.
 
 ``docs/drivers.md`` lists the names that drivers may use, and says when one of
 them may go: after a release in which its use gives a ``DeprecationWarning``.
@@ -10,6 +10,13 @@ import importlib
 import typing
 import warnings
 from collections.abc import Callable, Mapping
+
+CONTRACT_VERSION = '1.0'
+"""The version of the contract between the agent and a driver.
+
+A new major version may fail a driver that passed; a new minor version adds
+names or optional rules.
+"""
 
 _Callable = typing.TypeVar('_Callable', bound=Callable[..., typing.Any])
 

@@ -13,6 +13,8 @@ client. Of the product, only ``cmd/driver/`` imports it, inside functions.
 import importlib
 import typing
 
+from ..deprecation import CONTRACT_VERSION as CONTRACT_VERSION
+
 if typing.TYPE_CHECKING:
     from .contract.capability import Capability as Capability
     from .contract.world import World as World
@@ -36,13 +38,6 @@ if typing.TYPE_CHECKING:
     from .suite import DriverContract as DriverContract
     from .values.seam import Fault as Fault
     from .values.seam import Seam as Seam
-
-CONTRACT_VERSION = '1.0'
-"""The version of the contract between the agent and a driver.
-
-A new major version may fail a driver that passed; a new minor version adds
-names or optional rules.
-"""
 
 # Public name → its module. A test compares them with the imports above.
 _MODULES = {

@@ -41,7 +41,13 @@ class ComputeDriver(abc.ABC):
 
     Any method may raise ``errors.DriverError`` with a line for the operator.
     The node's cycle then ends, and the agent writes nothing for that node.
+
+    :cvar contract_version: the least version of the contract that the driver
+        needs, such as '1.0'; empty if any version will do. An agent with
+        another major version, or a lower minor one, refuses to load it.
     """
+
+    contract_version: typing.ClassVar[str] = ''
 
     @property
     def authority(self) -> Sequence[str]:

@@ -12,6 +12,7 @@ import dataclasses
 import difflib
 import importlib.metadata
 import inspect
+import re
 import sys
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +22,7 @@ from oslo_config import cfg
 from stevedore import driver as stevedore_driver
 
 from .. import error_text, errors
+from ..deprecation import CONTRACT_VERSION
 from . import driver as virt
 from . import drivers, failures, long_calls
 
@@ -28,6 +30,7 @@ if sys.version_info >= (3, 14):
     import annotationlib
 
 NAMESPACE = 'compute_agent.drivers'
+_VERSION = re.compile(r'\d{1,4}\.\d{1,4}')
 
 # The calls the agent makes, with stand-ins for their arguments.
 _CALLS: Mapping[str, tuple[object, ...]] = {
@@ -352,6 +355,7 @@ def problems(driver_class: object) -> list[str]:
     ]
     if not any(_overrides(driver_class, method) for method in _DESCRIBING):
         found.append(f'it has none of {", ".join(_DESCRIBING)}')
+    found += _version_problems(driver_class.contract_version)
     for method, arguments in _CALLS.items():
         signature = _signature(getattr(driver_class, method))
         try:
@@ -362,6 +366,34 @@ def problems(driver_class: object) -> list[str]:
                 f'{len(arguments)} arguments'
             )
     return found
+
+
+def _version_problems(needed: object) -> list[str]:
+    """Return why this agent's contract is not the one that a driver needs."""
+    if needed == '':
+        return []
+    if not isinstance(needed, str) or not _VERSION.fullmatch(needed):
+        return [
+            (
+                f'contract_version {error_text.excerpt(needed)} is no version: '
+                f"write such as '{CONTRACT_VERSION}'"
+            )
+        ]
+    major, minor = map(int, needed.split('.'))
+    has_major, has_minor = map(int, CONTRACT_VERSION.split('.'))
+    if major == has_major and minor <= has_minor:
+        return []
+    what = (
+        'compute-agent'
+        if (major, minor) > (has_major, has_minor)
+        else 'driver'
+    )
+    return [
+        (
+            f'it needs version {needed} of the contract, and this agent has '
+            f'{CONTRACT_VERSION}: install a newer version of the {what}'
+        )
+    ]
 
 
 def _signature(method: Callable[..., object]) -> inspect.Signature:

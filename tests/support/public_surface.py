@@ -106,7 +106,7 @@ def check(first: str, old: list[str], new: list[str], version: str) -> None:
             else 'it adds or changes names'
         )
         raise Refused(
-            f'set CONTRACT_VERSION in compute_agent/testing/__init__.py to '
+            f'set CONTRACT_VERSION in compute_agent/deprecation.py to '
             f'{needed[0]}.{needed[1]}: {before} was released, and {why}'
         )
 

@@ -21,7 +21,7 @@ from oslo_config import cfg
 from oslo_log import log
 
 from ... import conf as agent_conf
-from ... import error_text, errors
+from ... import deprecation, error_text, errors
 from ...virt import loader
 from ..app import command
 
@@ -180,6 +180,8 @@ def contents(names: Names) -> dict[str, str]:
         'distribution': names.distribution,
         'package': names.package,
         'class': names.class_name,
+        'contract': deprecation.CONTRACT_VERSION,
+        'agent': agent_requirement(),
         'uuid_1': names.example_uuid(1),
         'uuid_2': names.example_uuid(2),
     }
@@ -191,6 +193,15 @@ def contents(names: Names) -> dict[str, str]:
         filled(path): filled((template / file).read_text(encoding='utf-8'))
         for file, path in PATHS.items()
     }
+
+
+def agent_requirement() -> str:
+    """Return the versions of the agent for which the package is made."""
+    installed = importlib.metadata.version('compute-agent')
+    release = re.match(r'(\d+)(\.\d+)*', installed)
+    if release is None:
+        return 'compute-agent'
+    return f'compute-agent>={release[0]},<{int(release[1]) + 1}'
 
 
 def write(files: Mapping[str, str], folder: pathlib.Path) -> None:

@@ -132,6 +132,7 @@ WRONG = {
     ],
 }
 WITHOUT = {
+    'contract_version': 'tests/unit/compute_agent/virt/test_loader.py has it',
     'register_opts': 'the agent uses no answer',
     'subscribe': 'the agent uses no answer',
     'reload': 'the agent uses no answer',

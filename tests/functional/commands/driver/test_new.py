@@ -5,9 +5,13 @@
 tests that came with it.
 """
 
+import importlib.metadata
 import json
+import tomllib
 
 import pytest
+
+from compute_agent import deprecation
 
 
 @pytest.mark.long
@@ -54,6 +58,17 @@ def test_the_command_says_what_it_wrote(cli, tmp_path):
     assert all((folder / line.strip()).is_file() for line in files)
     assert 'shelf_driver/driver.py' in made.out
     assert last == (f'next: cd {folder} && pip install -e ".[test]" && pytest')
+
+
+def test_the_package_says_which_agents_it_is_for(cli, tmp_path):
+    cli.run('driver', 'new', 'shelf', '--directory', str(tmp_path))
+    folder = tmp_path / 'shelf-driver'
+    project = tomllib.loads((folder / 'pyproject.toml').read_text())
+    (needed,) = project['project']['dependencies']
+    version = importlib.metadata.version('compute-agent')
+    assert needed.startswith(f'compute-agent>={version},<')
+    driver = (folder / 'shelf_driver' / 'driver.py').read_text()
+    assert f"contract_version = '{deprecation.CONTRACT_VERSION}'" in driver
 
 
 def test_the_result_is_data_for_a_program(cli, tmp_path):

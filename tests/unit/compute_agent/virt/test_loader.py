@@ -16,6 +16,7 @@ import textwrap
 
 import pytest
 
+from compute_agent import deprecation
 from compute_agent.virt import driver, loader
 
 ROOT = pathlib.Path(__file__).parents[4]
@@ -55,7 +56,7 @@ json.dump(said, sys.stdout)
 
 GOOD = """
 from oslo_config import cfg
-from compute_agent import errors
+from compute_agent import deprecation, errors
 from compute_agent.virt import driver
 
 class Good(driver.ComputeDriver):
@@ -81,6 +82,9 @@ class Keeper(Good):
         if target != 'owl.Owl':
             raise errors.ConfigError('name an animal: keeper:owl.Owl')
         return type('Owl', (cls,), {'__module__': 'zoo.owl'})
+
+class Present(Good):
+    contract_version = deprecation.CONTRACT_VERSION
 
 class Loser(Good):
     @classmethod
@@ -122,6 +126,15 @@ class TooMany(zoo.Good):
     def node_exists(self):
         return True
 
+class FromTheFuture(zoo.Good):
+    contract_version = '1.999'
+
+class FromThePast(zoo.Good):
+    contract_version = '0.9'
+
+class Unversioned(zoo.Good):
+    contract_version = 1
+
 class Stranger:
     pass
 
@@ -156,6 +169,10 @@ DISTRIBUTIONS = {
         'toofew': 'zoo_bad:TooFew',
         'toomany': 'zoo_bad:TooMany',
         'stranger': 'zoo_bad:Stranger',
+        'future': 'zoo_bad:FromTheFuture',
+        'past': 'zoo_bad:FromThePast',
+        'unversioned': 'zoo_bad:Unversioned',
+        'present': 'zoo:Present',
         'unmade': 'zoo_bad:Unmade',
         'misconfigured': 'zoo_bad:Misconfigured',
         'instance': 'zoo_bad:instance',
@@ -325,6 +342,19 @@ def test_every_wrong_signature_is_shown_at_once(tell):
 def test_a_class_of_another_family_is_told_which(tell):
     text = refused(tell, 'stranger')
     assert 'compute_agent.virt.driver.ComputeDriver' in text
+
+
+def test_a_driver_says_which_version_of_the_contract_it_needs(tell):
+    assert tell['present'][0] == 'Present'
+    mine = deprecation.CONTRACT_VERSION
+    assert (
+        f'it needs version 1.999 of the contract, and this agent has {mine}: '
+        'install a newer version of the compute-agent'
+    ) in refused(tell, 'future')
+    assert 'install a newer version of the driver' in refused(tell, 'past')
+    assert f"1 is no version: write such as '{mine}'" in (
+        refused(tell, 'unversioned')
+    )
 
 
 def test_what_is_no_class_is_refused(tell):
