@@ -61,7 +61,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
     $(sort $(wildcard drivers/*/conf.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo-ironic demo-fleet libvirt-packages database-packages exec-packages fleet-trials stack bench-outage bench-fleet bench-ironic test servers test-full test-servers test-examples test-pythons test-debian test-stateful churn chaos parity \
+.PHONY: help run demo-ironic demo-fleet libvirt-packages database-packages exec-packages browser-packages explore-pictures bench-explore fleet-trials stack bench-outage bench-fleet bench-ironic test servers test-full test-servers test-examples test-pythons test-debian test-stateful churn chaos parity \
     companion companion-settings in-place nova-deb nova-deb-check nova-deb-packages test-planted mutmut lint types contracts collect wheel-check dist docs board-picture screens deb deb-check deb-packages container-check bench \
     bench-traits bench-tree bench-rows bench-libvirt bench-rules bench-ways sample \
     surface driver-checks check clean
@@ -174,6 +174,29 @@ database-packages:
 exec-packages:
 	@echo jq golang-go
 
+# A real browser for tests/full/explore: chromium comes from the distribution,
+# and axe-core, which judges the accessibility of pages, from npm.
+AXE = 4.14.1
+.servers/browser.stamp: .venv/dev.stamp
+	@for program in chromium chromedriver npm; do \
+	    command -v $$program >/dev/null || { \
+	        echo "the tests with a real browser need $$program; on Debian:" \
+	            'apt-get install --no-install-recommends chromium' \
+	            'chromium-driver npm' >&2; \
+	        exit 1; \
+	    }; \
+	done
+	$(INSTALL) '.[browser]'
+	@rm -rf .servers/axe-core && mkdir -p .servers/axe-core
+	@cd .servers/axe-core && npm pack --silent axe-core@$(AXE) >/dev/null && \
+	    tar -x --strip-components=1 -f axe-core-$(AXE).tgz \
+	        package/axe.min.js package/LICENSE && rm axe-core-$(AXE).tgz
+	@touch $@
+
+# Where npm is there already, Debian's would conflict with it.
+browser-packages:
+	@echo chromium chromium-driver $$(command -v npm >/dev/null || echo npm)
+
 # What the benchmark measures against: two peers, an environment each.
 .servers/placement.stamp: | $(BIN)/python
 	$(BIN)/python -m venv .servers/placement
@@ -219,7 +242,7 @@ test: .venv/dev.stamp  ## Unit tests, functional tests on a real placement; minu
 	$(QUICK) $(addprefix --ignore=,$(SLOW_TESTS)) $(COVERAGE)
 
 # All but what is built of this checkout.
-servers: $(IRONIC) $(IRONIC_DATABASES) .servers/keystone-postgresql.stamp .servers/nova-libvirt.stamp .servers/prometheus.stamp
+servers: $(IRONIC) $(IRONIC_DATABASES) .servers/browser.stamp .servers/keystone-postgresql.stamp .servers/nova-libvirt.stamp .servers/prometheus.stamp
 
 test-full: test-servers test-examples  ## Every test, all examples, real servers (--keep-going to run all of it)
 
@@ -317,6 +340,10 @@ deb-packages:
 board-picture: .venv/pictures.stamp .servers/prometheus.stamp  ## Draw docs/pictures/board.svg, minutes
 	PYTHONPATH=.:tests/support $(BIN)/python -m docs.generators.board_picture
 
+# The pages of "explore" as a browser shows them.
+explore-pictures: .venv/dev.stamp .servers/browser.stamp  ## Draw docs/pictures/explore in a real browser
+	COMPUTE_AGENT_PICTURES=1 $(PYTEST) tests/full/explore -k without_fault
+
 # Screens of commands on a host that is made for it.
 screens: .venv/dev.stamp  ## Write the terminals in docs/pictures/screens, minutes
 	$(BIN)/python -m docs.generators.screens
@@ -382,6 +409,9 @@ bench-libvirt: .servers/libvirt.stamp  ## Time the libvirt driver's descriptions
 bench-ironic: .venv/dev.stamp .servers/placement.stamp .servers/ironic.stamp  ## Time changes in Ironic until they are in placement, and what the agent costs it (N=10000 for more)
 	PYTHONPATH=.:tests/support $(BIN)/python -m benchmarks.ironic_changes \
 	    $(if $(N),--nodes '$(N)') $(if $(ROUNDS),--rounds '$(ROUNDS)')
+
+bench-explore: .venv/dev.stamp .servers/placement.stamp  ## Time the first page of 50,000 providers, and cycles with 200 readers (PostgreSQL)
+	$(BIN)/python -m benchmarks.explored $(if $(ONLY),--only '$(ONLY)')
 
 bench-rules: .venv/dev.stamp  ## Time the host driver with 200 rules and 500 facts
 	PYTHONPATH=.:tests/support $(BIN)/python -m benchmarks.host_rules

@@ -16,6 +16,7 @@ _SPACE = 14  # between two boxes
 _HEAD = 34  # height of a box without inventories
 _LINE = 30  # height of an inventory
 _LETTERS = 33  # of a name in a box
+_POOL = 11  # fewer, where it says that the box is a pool
 _MARGIN = 8
 
 Data = dict[str, typing.Any]
@@ -115,7 +116,8 @@ def _shared(root: _Box, pool: _Box) -> Data:
 def _box(box: _Box, *, is_shown: bool, is_pool: bool) -> Data:
     row = box.row
     name = row['name']
-    short = name if len(name) <= _LETTERS else f'{name[: _LETTERS - 1]}…'
+    most = _LETTERS - is_pool * _POOL
+    short = name if len(name) <= most else f'{name[: most - 1]}…'
     return {
         'uuid': row['uuid'],
         'name': name,

@@ -34,6 +34,7 @@ def data(source: Source, asked: Asked) -> dict[str, typing.Any]:
     :raises errors.AgentError: a condition is wrong, or placement did not
         answer
     """
+    source.read_ahead()
     form = {name: asked.first(name) for name in FIELDS}
     choices = _choices(source, form)
     found: Sequence[_Row] = []
@@ -42,7 +43,8 @@ def data(source: Source, asked: Asked) -> dict[str, typing.Any]:
     pages = max(1, -(-len(found) // SIZE))
     page = min(max(1, _number(form['page'])), pages)
     shown = found[(page - 1) * SIZE : page * SIZE]
-    pools, named = source.pools(), source.names()
+    pools = source.pools()
+    named = source.names({row.root_uuid for row in shown})
     return {
         'form': form,
         'choices': choices,

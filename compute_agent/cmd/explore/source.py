@@ -5,8 +5,10 @@ Lists are kept for some seconds, so that paging and sorting ask nothing. The
 modules ``*_page.py`` call it, from several threads.
 """
 
+import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent import futures
 
 from oslo_config import cfg
 
@@ -14,6 +16,7 @@ from report_client.api import survey
 from report_client.api.values import provider_query, trait_query
 from report_client.http.messages import codec
 
+from ... import errors
 from ...tree import names
 from ..wiring import named_providers, placement
 from . import kept
@@ -34,7 +37,7 @@ class Source:
         self.survey = survey.Survey(self.service)
         self.where = placement.where(conf)
         self._lists = kept.Kept[Rows](SECONDS, _LISTS)
-        self._names = kept.Kept[Mapping[str, str]](SECONDS)
+        self._pool = futures.ThreadPoolExecutor(2, 'lists')
         self._traits = kept.Kept[Sequence[str]](SECONDS)
         self._pools = kept.Kept[frozenset[str]](SECONDS)
 
@@ -45,16 +48,22 @@ class Source:
             path, lambda: self.providers.list_providers(query)
         )
 
-    def names(self) -> Mapping[str, str]:
-        """Return the name of each root, by uuid."""
-        return self._names.get('', self._read_names)
-
-    def _read_names(self) -> Mapping[str, str]:
+    def names(self, wanted: Collection[str]) -> Mapping[str, str]:
+        """Return the names of these providers, by uuid."""
         return {
             row.uuid: self.providers.title(row.uuid) or row.name
             for row in self.rows()
-            if row.parent_uuid is None
+            if row.uuid in wanted
         }
+
+    def read_ahead(self) -> None:
+        """Begin to read what a table needs besides its list.
+
+        Placement works on several requests at a time, and takes long for the
+        list of a large cloud.
+        """
+        for read in (self.traits, self.pools):
+            self._pool.submit(_quietly, read)
 
     def having(self, trait: str) -> Rows:
         """Return the providers with a trait."""
@@ -100,6 +109,12 @@ class Source:
             return [whole] if whole else []
         found = [name for name in known if _bare(whole) in _bare(name)]
         return found or [whole]
+
+
+def _quietly(read: Callable[[], object]) -> None:
+    """Read something that a page will ask for, and tell it of an error."""
+    with contextlib.suppress(errors.AgentError):
+        read()
 
 
 def _bare(text: str) -> str:

@@ -253,7 +253,8 @@ def listed_provider(found: Any, known: dict[str, str]) -> ListedProvider:
     """
     try:
         uuid = _identity(found['uuid'])
-        root = _identity(found['root_provider_uuid'])
+        root = found['root_provider_uuid']
+        root = uuid if root == uuid else _identity(root)
         parent = found['parent_provider_uuid']
         if parent is not None:
             parent = known.setdefault(_identity(parent), parent)
@@ -270,7 +271,7 @@ def listed_provider(found: Any, known: dict[str, str]) -> ListedProvider:
             name=name,
             generation=generation,
             parent_uuid=parent,
-            root_uuid=uuid if root == uuid else known.setdefault(root, root),
+            root_uuid=root if root is uuid else known.setdefault(root, root),
             fault=fault,
         )
     except (KeyError, TypeError, ValueError) as exc:
