@@ -23,6 +23,10 @@ from .values.health import Cycles
 Gauge = metrics_core.GaugeMetricFamily
 
 
+# The numbers that drivers give, by driver and name.
+Values = Mapping[tuple[str, str], float]
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
     """The items of a node that its last plan left for a person.
@@ -59,6 +63,7 @@ class Nodes:
     backed_off: int = 0
     held: Mapping[approval.Kind, int] = dataclasses.field(default_factory=dict)
     set_aside: Mapping[Cause, int] = dataclasses.field(default_factory=dict)
+    driver_values: Values = dataclasses.field(default_factory=dict)
 
 
 class Lease(Protocol):
@@ -88,6 +93,7 @@ class Current(registry.Collector):
     :param interval: returns the seconds from one cycle to the next
     :param names: the largest number of nodes that are named
     :param longest: seconds from which on a cycle hangs
+    :param driver_values: returns the numbers of the drivers, by driver and name
     :ivar lease: None for an agent that shares its nodes with no other
     """
 
@@ -100,8 +106,10 @@ class Current(registry.Collector):
         names: int,
         longest: float = health.LONGEST,
         lease: Lease | None = None,
+        driver_values: Callable[[], Values] = dict,
     ) -> None:
         self.lease = lease
+        self._driver_values = driver_values
         self._cycles = cycles
         self._breaker_is_open = breaker_is_open
         self._interval = interval
@@ -135,6 +143,7 @@ class Current(registry.Collector):
             set_aside=Counter(
                 cause for one in planned.values() for cause in one.set_aside
             ),
+            driver_values=self._driver_values(),
         )
 
     def _successes(
@@ -237,6 +246,10 @@ def _waiting(nodes: Nodes) -> Iterator[Gauge]:
     yield _by(declared_metrics.HELD_CHANGES, held)
     aside = {c.value: nodes.set_aside.get(c, 0) for c in Cause}
     yield _by(declared_metrics.SET_ASIDE, aside)
+    given = _gauge(declared_metrics.DRIVER_VALUE)
+    for labels, value in nodes.driver_values.items():
+        given.add_metric(labels, value)
+    yield given
 
 
 def _named(nodes: Nodes) -> Iterator[Gauge]:

@@ -8,6 +8,7 @@ the driver's class and method, and says what to return instead. The list of
 nodes and ``drivers.py`` call it.
 """
 
+import re
 import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
@@ -16,6 +17,8 @@ from .. import error_text, errors
 from ..tree import names
 from .driver import Existence
 
+MOST_METRICS = 100
+_METRIC = re.compile(r'[a-z][a-z0-9_]{0,62}')
 _RESOURCES = ('vcpus', 'memory_mb', 'local_gb')
 
 
@@ -121,6 +124,28 @@ def trait_names(driver: str, found: object) -> frozenset[str]:
         return names.check_traits(found)  # type: ignore[arg-type]
     except errors.InvalidName as exc:
         raise errors.DriverError(f'{driver}: get_traits(): {exc}') from exc
+
+
+def metrics(driver: str, found: object) -> Mapping[str, float]:
+    """Return the numbers of ``metrics``.
+
+    :raises errors.DriverError: they are no mapping, too many, or no numbers
+    """
+    call = 'metrics()'
+    advice = (
+        f'give at most {MOST_METRICS} numbers by names of small letters, '
+        'digits and underscores'
+    )
+    pairs = list(_pairs(driver, call, found, 'name → number'))
+    if len(pairs) > MOST_METRICS:
+        _refuse(driver, call, len(pairs), advice, 'numbers')
+    for name, value in pairs:
+        if not isinstance(name, str) or not _METRIC.fullmatch(name):
+            _refuse(driver, call, name, advice, 'as a name')
+        is_number = isinstance(value, (int, float))
+        if not is_number or isinstance(value, bool):
+            _refuse(driver, call, value, advice, f'as {name}')
+    return dict(found)  # type: ignore[call-overload, no-any-return]
 
 
 def _pairs(

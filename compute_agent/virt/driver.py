@@ -221,6 +221,18 @@ class ComputeDriver(abc.ABC):
         """
         return None
 
+    def metrics(self) -> Mapping[str, float]:
+        """Return numbers of the driver for the daemon's metrics.
+
+        The daemon asks after each cycle, if it has metrics. It shows each as
+        ``compute_agent_driver_value`` with the driver and this name. The call
+        must be quick.
+
+        :return: name → number; a name has small letters, digits and
+            underscores, and there are at most 100
+        """
+        return {}
+
     def update_provider_tree(
         self,
         provider_tree: provider_tree.ProviderTree,

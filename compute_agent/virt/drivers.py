@@ -121,6 +121,16 @@ class NamedDriver:
                 raise TypeError('a name that is no text: give str() of it')
             return Changes(names=names, since=found.since)
 
+    def metrics(self) -> Mapping[str, float]:
+        """Return the numbers that the driver gives for the metrics.
+
+        :raises errors.AgentError: it cannot tell, or gives something else
+        """
+        with failures.asking(self.class_name, 'metrics'):
+            with long_calls.watched(self.class_name, 'metrics'):
+                found = self.driver.metrics()
+            return answers.metrics(self.class_name, found)
+
     def close(self) -> None:
         """Have the driver release what it holds.
 

@@ -41,6 +41,7 @@ _CALLS: Mapping[str, tuple[object, ...]] = {
     'changes': ('since',),
     'get_nodenames_by_uuid': (),
     'get_titles': (),
+    'metrics': (),
     'node_exists': ('node',),
     'facts': ('node',),
     'update_provider_tree': ('tree', 'node'),

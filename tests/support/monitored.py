@@ -57,6 +57,7 @@ class Monitored:
             interval=lambda: INTERVAL,
             names=names,
             lease=lease,
+            driver_values=lambda: {('fake', 'fans'): 2.0},
         )
         self.metrics = metrics.Metrics(self.status, now, clock)
         self.metrics.identify('0', typing.get_args(operations.Operation))

@@ -18,12 +18,13 @@ from oslo_config import cfg
 
 from compute_agent.plan.operations import operations
 
-from ... import forks
+from ... import errors, forks
 from ...monitoring import current, server, textfile
 from ...monitoring.metrics import Metrics
 from ...monitoring.values import address, health
 from ...transport.watched import SENT
 from ...virt.driver_calls import CALLS
+from ...virt.drivers import Drivers
 from ..control.node_states import NodeStates
 from ..wiring.agent import Agent
 from . import service_manager
@@ -143,6 +144,7 @@ def _metrics(
         names=conf.compute_agent.metrics_nodes,
         longest=_longest_cycle(),
         lease=None if agent.sharing is None else agent.sharing.membership,
+        driver_values=DriverValues(agent.drivers),
     )
     made = Metrics(life.status, now)
     made.identify(
@@ -150,6 +152,29 @@ def _metrics(
         typing.get_args(operations.Operation),
     )
     return made
+
+
+class DriverValues:
+    """Asks the drivers for their numbers; a failure is said when it begins."""
+
+    def __init__(self, every: Drivers) -> None:
+        self._drivers = every
+        self._said: dict[str, str] = {}
+
+    def __call__(self) -> current.Values:
+        """Return the numbers, by driver and name."""
+        found: dict[tuple[str, str], float] = {}
+        for one in self._drivers:
+            try:
+                given = one.metrics()
+            except errors.AgentError as exc:
+                if self._said.get(one.source) != str(exc):
+                    LOG.warning('no metrics of the driver: %s', exc)
+                self._said[one.source] = str(exc)
+                continue
+            self._said.pop(one.source, None)
+            found |= {(one.called, k): float(v) for k, v in given.items()}
+        return found
 
 
 def _longest_cycle() -> float:

@@ -288,6 +288,15 @@ DRIVER_DURATION = Family(
     },
     buckets=CALL_BUCKETS,
 )
+DRIVER_VALUE = Family(
+    name='driver_value',
+    unit="the driver's",
+    text='A number that a driver gives, with the name that it gives it.',
+    labels={
+        'driver': 'the drivers in compute_driver',
+        'name': 'at most 100 names of a driver',
+    },
+)
 BUILD_INFO = Family(
     name='build_info',
     unit='always 1',
@@ -401,7 +410,12 @@ SUBJECTS: Mapping[str, tuple[Family, ...]] = {
         BREAKER,
     ),
     'Writes': (WRITES, REMOVALS, CONFLICTS, DRIFT_FOUND, DRIFT_RESTORED),
-    'Requests and drivers': (REQUESTS, REQUEST_DURATION, DRIVER_DURATION),
+    'Requests and drivers': (
+        REQUESTS,
+        REQUEST_DURATION,
+        DRIVER_DURATION,
+        DRIVER_VALUE,
+    ),
     'A fleet': (
         LEASE_HELD,
         LEASE_EPOCH,

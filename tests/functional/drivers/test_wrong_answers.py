@@ -104,6 +104,14 @@ WRONG = {
         Row(Changes(names='rack1', since=1), 'give a list'),
         Row(Changes(names=[7], since=1), r'give str\(\) of it'),
     ],
+    'metrics': [
+        Row(None, 'give a mapping, name → number'),
+        Row([1], 'give a mapping, name → number'),
+        Row({'Fan': 1}, 'give at most 100 numbers by names of small'),
+        Row({'fan': '1'}, 'give at most 100 numbers'),
+        Row({'fan': True}, 'give at most 100 numbers'),
+        Row({f'fan{n}': n for n in range(101)}, 'give at most 100 numbers'),
+    ],
     'get_inventory': [
         Row(None, 'give resource class → record'),
         Row([], 'give resource class → record'),
@@ -169,10 +177,11 @@ def lines(method, made, placement):
         with pytest.raises(errors.DriverError) as caught:
             _ = drivers.Drivers.only(made).filters
         return [str(caught.value)]
-    if method == 'changes':
+    if method in {'changes', 'metrics'}:
         (one,) = drivers.Drivers.only(made)
+        ask = {'changes': lambda: one.changes(None), 'metrics': one.metrics}
         with pytest.raises(errors.DriverError) as caught:
-            one.changes(None)
+            ask[method]()
         return [str(caught.value)]
     if method == 'node_exists':
         testing.sync(made, placement)

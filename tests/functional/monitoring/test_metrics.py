@@ -212,6 +212,12 @@ def test_providers_that_are_set_aside_are_counted_by_cause(
         assert one.scrape()[f'{name}{{cause="unhealthy"}}'] == 0
 
 
+def test_the_numbers_of_a_driver_have_its_name(one):
+    one.cycle()
+    name = 'compute_agent_driver_value{driver="fake",name="fans"}'
+    assert one.scrape()[name] == 2.0
+
+
 def test_held_changes_are_counted_by_kind(
     placement, agent_factory, operator, clock, world
 ):
