@@ -23,6 +23,11 @@ class Reserved:
     memory_mb: int = 0
     disk_mb: int = 0
 
+    @property
+    def disk_gb(self) -> int:
+        """The disk space in whole GiB, rounded up."""
+        return -(-self.disk_mb // MIB_PER_GIB)
+
 
 def records(
     *, vcpus: int, memory_mb: int, disk_gb: int, reserved: Reserved
@@ -32,7 +37,6 @@ def records(
     :raises errors.DriverError: the reserved amount of a class exceeds its
         total
     """
-    disk_reserved = -(-reserved.disk_mb // MIB_PER_GIB)
     amounts = (
         ('VCPU', vcpus, reserved.cpus, 'reserved_host_cpus'),
         (
@@ -41,7 +45,7 @@ def records(
             reserved.memory_mb,
             'reserved_host_memory_mb',
         ),
-        ('DISK_GB', disk_gb, disk_reserved, 'reserved_host_disk_mb'),
+        ('DISK_GB', disk_gb, reserved.disk_gb, 'reserved_host_disk_mb'),
     )
     return {
         rc: record(rc, total, reserved_amount, option)

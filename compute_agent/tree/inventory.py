@@ -279,12 +279,19 @@ class Ratios:
             configuration forces another
         :param current: placement's inventory of this class, if it has one
         """
-        if rc in self.forced:
-            ratio = self.forced[rc]
-        elif 'allocation_ratio' in record:
+        if rc not in self.forced and 'allocation_ratio' in record:
             return Inventory.from_record(record)
-        elif current is not None:
-            ratio = current.allocation_ratio
-        else:
-            ratio = self.initial.get(rc, DEFAULT_RATIO)
+        there = None if current is None else current.to_record()
+        ratio = self.ratio(rc, there)
         return Inventory.from_record({**record, 'allocation_ratio': ratio})
+
+    def ratio(self, rc: str, current: Record | None) -> float:
+        """Return the ratio of a class for which a source has no opinion.
+
+        :param current: placement's record of this class, if it has one
+        """
+        if rc in self.forced:
+            return self.forced[rc]
+        if current is not None and 'allocation_ratio' in current:
+            return current['allocation_ratio']
+        return self.initial.get(rc, DEFAULT_RATIO)

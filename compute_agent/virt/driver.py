@@ -9,6 +9,7 @@ that ``docs/drivers.md`` lists, and no other driver.
 """
 
 import abc
+import dataclasses
 import enum
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from oslo_config import cfg
 
 from .. import errors
-from ..tree import inventory, provider_tree
+from ..tree import host_inventory, inventory, provider_tree
 from .values import changes
 
 
@@ -26,6 +27,25 @@ class Existence(enum.Enum):
     YES = 'yes'
     NO = 'no'
     UNKNOWN = 'unknown'
+
+
+# Nova's defaults, for a driver without an agent.
+_RATIOS = inventory.Ratios(
+    initial={'VCPU': 4.0, 'MEMORY_MB': 1.0, 'DISK_GB': 1.0}
+)
+_RESERVED = host_inventory.Reserved()
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HostOptions:
+    """The agent's options that nova's drivers ask for.
+
+    :ivar ratios: ``*_allocation_ratio`` and ``initial_*_allocation_ratio``
+    :ivar reserved: ``reserved_host_*``
+    """
+
+    ratios: inventory.Ratios = _RATIOS
+    reserved: host_inventory.Reserved = _RESERVED
 
 
 class ComputeDriver(abc.ABC):
@@ -45,9 +65,12 @@ class ComputeDriver(abc.ABC):
     :cvar contract_version: the least version of the contract that the driver
         needs, such as '1.0'; empty if any version will do. An agent with
         another major version, or a lower minor one, refuses to load it.
+    :ivar host_options: the agent's ratios and its share of a host; the agent
+        sets it before the first cycle
     """
 
     contract_version: typing.ClassVar[str] = ''
+    host_options: HostOptions = HostOptions()
 
     @property
     def authority(self) -> Sequence[str]:
@@ -263,6 +286,27 @@ class ComputeDriver(abc.ABC):
             edits made before are discarded
         """
         raise NotImplementedError
+
+    # --- for the bodies of nova's drivers, which have these names ---------------
+
+    def _get_allocation_ratios(
+        self, inventory: Mapping[str, inventory.Record]
+    ) -> dict[str, float]:
+        """Return the ratios of VCPU, MEMORY_MB and DISK_GB, as in nova.
+
+        A record without a ratio comes to the same.
+
+        :param inventory: the provider's, as placement has it
+        """
+        ratios = self.host_options.ratios
+        return {
+            rc: ratios.ratio(rc, inventory.get(rc))
+            for rc in ('VCPU', 'MEMORY_MB', 'DISK_GB')
+        }
+
+    def _get_reserved_host_disk_gb_from_config(self) -> int:
+        """Return ``reserved_host_disk_mb`` in whole GiB, rounded up."""
+        return self.host_options.reserved.disk_gb
 
     def get_inventory(self, nodename: str) -> Mapping[str, inventory.Record]:
         """Return the node's complete inventory: resource class → record."""

@@ -34,6 +34,7 @@ from ...provider_config import files as provider_config
 from ...state.nodes import KnownNode
 from ...state.state import State
 from ...tree.node import Node
+from ...virt import driver as virt
 from ...virt.drivers import Drivers
 from .agent import Agent
 from .agent_settings import CurrentSettings, Settings
@@ -72,6 +73,10 @@ def build_agent(
         an empty memory of contention
     """
     current = CurrentSettings(settings)
+    for one in drivers:
+        one.driver.host_options = virt.HostOptions(
+            ratios=settings.ratios, reserved=settings.reserved
+        )
     state.history.clock = clock
     state.nodes.settle_sources(drivers)
     named = share.named(settings.share, drivers.filters)

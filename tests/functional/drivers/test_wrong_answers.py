@@ -141,6 +141,7 @@ WRONG = {
 }
 WITHOUT = {
     'contract_version': 'tests/unit/compute_agent/virt/test_loader.py has it',
+    'host_options': 'the agent sets it',
     'register_opts': 'the agent uses no answer',
     'subscribe': 'the agent uses no answer',
     'reload': 'the agent uses no answer',
