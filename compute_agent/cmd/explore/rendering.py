@@ -144,6 +144,7 @@ def _environment() -> jinja2.Environment:
     )
     made.globals['menu'] = PAGES
     made.filters['amount'] = _amount
+    made.filters['lines'] = _lines
     made.filters['query'] = _query
     return made
 
@@ -159,6 +160,12 @@ def _amount(value: float) -> markupsafe.Markup:
     """Return a number with narrow spaces between its thousands."""
     found = f'{value:,.10g}' if isinstance(value, float) else f'{value:,}'
     return markupsafe.Markup(found.replace(',', '&#8239;'))  # noqa: S704 (digits)
+
+
+def _lines(value: str) -> markupsafe.Markup:
+    """Return a text of several lines, with the ends of its lines."""
+    lines = map(error_text.printable, value.splitlines())
+    return markupsafe.Markup('\n').join(lines)
 
 
 def _query(values: Mapping[str, object], **changed: object) -> str:

@@ -34,6 +34,19 @@ _ANY = f'[{_BLANK}]*'
 _OPENING = re.compile(rf'\{{{_ANY}"{_KEY}"{_ANY}:{_ANY}\[{_ANY}(?=\{{)')
 _AFTER = re.compile(rf'{_ANY}([],]){_ANY}')
 _DECODE = json.JSONDecoder().raw_decode
+# A row as placement writes nearly all of them: these keys in this order, and
+# texts of which JSON escapes no character. It matches nothing that JSON would
+# read in another way; any other row is decoded.
+_UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+_PLAIN = r'"[ !#-\[\]-~]++"'
+_LINK = rf'\{{"(?:rel|href)": {_PLAIN}, "(?:rel|href)": {_PLAIN}\}}'
+_USUAL = re.compile(
+    rf'\{{"uuid": "({_UUID})", "name": "([ !#-\[\]-~]+)", '
+    r'"generation": (0|[1-9][0-9]{0,17}), '
+    rf'"links": \[{_LINK}(?:, {_LINK})*\], '
+    rf'"parent_provider_uuid": (?:null|"({_UUID})"), '
+    rf'"root_provider_uuid": "({_UUID})"\}}{_AFTER.pattern}'
+)
 
 
 def listed_providers(
@@ -50,7 +63,11 @@ def listed_providers(
     known: dict[str, str] = {}
     try:
         for row in _rows(text):
-            found.append(codec.listed_provider(row, known))
+            found.append(
+                _usual(row, known)
+                if isinstance(row, re.Match)
+                else codec.listed_provider(row, known)
+            )
             if len(found) > MOST_ROWS:
                 raise _too_many()
     except (RecursionError, ValueError) as exc:
@@ -105,7 +122,7 @@ class _Text:
 
 
 def _rows(text: _Text) -> Iterator[Any]:
-    """Yield each row as it is decoded.
+    """Yield each row as it is decoded, a usual one as the match of it.
 
     :raises ValueError, RecursionError: the text is not JSON
     """
@@ -116,14 +133,16 @@ def _rows(text: _Text) -> Iterator[Any]:
         return
     at, after = opening.end(), ','
     while after == ',':
-        row, end = _row(pending, at)
+        row = end = _USUAL.match(pending, at)
+        if end is None:
+            row, end = _row(pending, at)
         if end is None and (text.ended or len(pending) - at > MOST_ROW):
             raise ValueError('incomplete row')
         if end is None:
             pending, at = text.more(pending[at:]), 0
             continue
         yield row
-        at, after = end.end(), end[1]
+        at, after = end.end(), end[end.lastindex or 1]
     _check_end(text.rest(pending[at:]))
 
 
@@ -138,6 +157,21 @@ def _row(text: str, at: int) -> tuple[Any, re.Match[str] | None]:
     except ValueError:
         return None, None
     return row, _AFTER.match(text, end)
+
+
+def _usual(row: re.Match[str], known: dict[str, str]) -> codec.ListedProvider:
+    """Return the provider of a row that is written as usual.
+
+    :param known: as for ``codec.listed_provider``
+    """
+    uuid, name, generation, parent, root, _ = row.groups()
+    return codec.ListedProvider(
+        uuid=uuid,
+        name=name,
+        generation=int(generation),
+        parent_uuid=parent and known.setdefault(parent, parent),
+        root_uuid=uuid if root == uuid else known.setdefault(root, root),
+    )
 
 
 def _whole(text: str) -> list[Any]:

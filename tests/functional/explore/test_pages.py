@@ -324,6 +324,13 @@ def test_a_trait_on_a_provider_that_gives_nothing_is_said(site):
     assert row['elsewhere'] == 1
 
 
+def test_the_pasted_lines_stay_in_the_form(site):
+    text = explored_pages.html(
+        site, '/why-not', specs='resources:VCPU=4\r\nresources:VGPU=1\x1b</'
+    )
+    assert '>resources:VCPU=4\nresources:VGPU=1\\x1b&lt;/</textarea>' in text
+
+
 WRONG = [
     {'vcpus': 'many'},
     {'specs': 'trait:CUSTOM_GOLD=perhaps'},
