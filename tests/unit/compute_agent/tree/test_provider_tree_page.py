@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/provider-tree.md has an entry for each method, and its examples run.
+"""Two pages have an entry for each method, and their examples run.
+
+``docs/provider-tree.md`` has those for new drivers, ``docs/nova-calls.md`` the
+others of nova's tree.
 
 An example is a block of type ``pycon``. Each runs on the page's own tree, with
 ``plan()`` for the operations that the agent would send.
@@ -24,7 +27,9 @@ from report_client.plan import render
 
 DOCS = pathlib.Path(__file__).parents[4] / 'docs'
 PAGE = DOCS / 'provider-tree.md'
+NOVAS = DOCS / 'nova-calls.md'
 TEXT = PAGE.read_text('utf-8')
+TEXT += NOVAS.read_text('utf-8')
 ENTRIES = dict(
     re.findall(
         r'^### `(\w+).*?`\n(.*?)(?=^##|\Z)', TEXT, re.DOTALL | re.MULTILINE
@@ -39,7 +44,9 @@ FOR_THE_AGENT, FIELDS = (
         )
     )
     for section in (
-        TEXT.partition('## Methods and attributes for the agent')[2],
+        TEXT.partition('## Methods and attributes for the agent')[2].partition(
+            '\n# '
+        )[0],
         TEXT.partition('## `ProviderData`')[2].partition('\n## ')[0],
     )
 )
