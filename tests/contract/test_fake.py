@@ -93,5 +93,11 @@ class TestFake(shipped.ShippedContract):
             change=file.change,
             nodes=file.nodes,
             reshape=file.reshape,
+            expected={
+                'node-0': {
+                    'inventories': {'VCPU': {'total': 16, 'reserved': 1}},
+                    'traits': ['CUSTOM_GOLD'],
+                }
+            },
             is_shared=True,
         )

@@ -128,4 +128,7 @@ class TestHost(shipped.ShippedContract):
             seams=list(host.seams()),
             change=host.change,
             event=host.monitor.event,
+            expected={
+                'cn1_nvme0n1': {'inventories': {'CUSTOM_DISK_GB': 3840}}
+            },
         )

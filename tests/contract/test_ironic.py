@@ -227,4 +227,10 @@ class TestIronic(shipped.ShippedContract):
                 ],
                 change=ironic.change,
                 nodes=ironic.nodes,
+                expected={
+                    _row(0)['uuid']: {
+                        'inventories': {'CUSTOM_GOLD': 1},
+                        'traits': ['CUSTOM_X'],
+                    }
+                },
             )

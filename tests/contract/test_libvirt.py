@@ -151,4 +151,5 @@ class TestLibvirt(shipped.ShippedContract):
             change=host.change,
             event=host.libvirt.event,
             reported=host.reported,
+            expected={'compute1': {'inventories': {'MEMORY_MB': 262144}}},
         )

@@ -85,6 +85,7 @@ class Recorder(virt.ComputeDriver):
     """Records what a driver answers to the agent.
 
     :ivar said: node → the last description
+    :ivar described: the node and the tree of each description
     :ivar facts_of: node → its last facts
     :ivar raised: call → the exceptions that the agent saw, oldest first
     :ivar gives_facts: True if the agent gets the driver's facts, and asks for
@@ -96,6 +97,7 @@ class Recorder(virt.ComputeDriver):
     def __init__(self, driver: virt.ComputeDriver) -> None:
         self.driver = driver
         self.said: dict[str, Said] = {}
+        self.described: list[tuple[str, provider_tree.ProviderTree]] = []
         self.facts_of: dict[str, object] = {}
         self.gives_facts = False
         self.raised: list[tuple[str, Exception]] = []
@@ -126,6 +128,7 @@ class Recorder(virt.ComputeDriver):
     def clear(self) -> None:
         """Forget the descriptions, facts and exceptions."""
         self.said.clear()
+        self.described.clear()
         self.facts_of.clear()
         self.raised.clear()
 
@@ -197,6 +200,7 @@ class Recorder(virt.ComputeDriver):
         given = () if allocations is None else (allocations,)
         with self._recording(f'update_provider_tree(…, {nodename!r})'):
             self.driver.update_provider_tree(provider_tree, nodename, *given)
+        self.described.append((nodename, provider_tree))
         self.said[nodename] = Said.of(provider_tree)
         self.counted_as |= provider_tree.counted_as
 

@@ -5,6 +5,7 @@ The result is a value: ``suite.py`` makes a test's outcome of it, and the
 report a line.
 """
 
+import contextlib
 import dataclasses
 import enum
 from collections.abc import Collection
@@ -13,6 +14,7 @@ from ... import errors
 from ..values.verdict import Broken, DoesNotApply, NotTried
 from . import capability, making, trial
 from . import world as worlds
+from .capability import Capability
 from .rules import catalogue
 from .rules.catalogue import Rule
 
@@ -56,6 +58,10 @@ def check(
     :raises errors.ConfigError: the check cannot begin: no such driver, a
         package is missing, or a seam of the world is wrong
     """
+    if one.needs is Capability.SEVERAL_NODES and (
+        world.nodes is not None or _lists_several(driver, world, seconds)
+    ):
+        declared = {*declared, Capability.SEVERAL_NODES}
     has = {*declared, *capability.shown_by(making.driver_class(driver))}
     if one.needs is not None and one.needs not in has:
         return Outcome(
@@ -72,6 +78,24 @@ def check(
             reason=' '.join(reason.split()),
             notes=tuple(dict.fromkeys(opened.notes)),
         )
+
+
+def _lists_several(
+    driver: making.Driver, world: worlds.World, seconds: float
+) -> bool:
+    """Return True if a driver lists several nodes, whatever it declares."""
+    found: list[str] = []
+    with (
+        trial.opened(driver, world, ()) as opened,
+        contextlib.suppress(Exception),  # other rules are about it
+    ):
+        made = opened.make_driver()
+        trial.within(
+            seconds,
+            lambda: found.extend(made.get_available_nodes()),
+            opened.driver_class,
+        )
+    return len(found) > 1
 
 
 def _checked(

@@ -29,7 +29,7 @@ from ..fixtures import cycles
 from ..fixtures import placement as placements
 from ..values.differences import Held
 from ..values.verdict import Broken
-from . import capability, making, watch, wire
+from . import capability, making, process, watch, wire
 from . import world as worlds
 from .capability import Capability
 from .recorder import Recorder, Said
@@ -320,6 +320,7 @@ def opened(
     :raises errors.ConfigError: a package is missing, or a seam is wrong
     """
     with contextlib.ExitStack() as stack:
+        stack.enter_context(process.restored())
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         placement = stack.enter_context(placements.Placement())
         watched = stack.enter_context(watch.Watch(world.seams).installed())

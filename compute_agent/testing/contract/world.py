@@ -32,6 +32,9 @@ class World:
         reported: makes that agent's world, and returns its providers and
         allocations as plain data; in place of ``reshape``
     :ivar event: has the source tell its listeners of a change
+    :ivar expected: providers as plain data: what placement must have of the
+        world as it begins, each amount in the unit of its resource class;
+        what it leaves out does not count
     :ivar is_shared: True if another process sees the same world, because the
         options name files or servers; determinism is then tried with other
         hash seeds
@@ -45,6 +48,7 @@ class World:
     reshape: Callable[[], object] | None = None
     reported: Callable[[], plain.Data] | None = None
     event: Callable[[], object] | None = None
+    expected: plain.Data | None = None
     is_shared: bool = False
 
     def __post_init__(self) -> None:
@@ -53,6 +57,7 @@ class World:
         :raises errors.ConfigError: a field has one
         """
         _check_conf(self.conf)
+        _check_expected(self.expected)
         if not _is_list(self.seams) or not all(
             isinstance(one, seam.Seam) for one in self.seams
         ):
@@ -96,6 +101,17 @@ def _check_conf(conf: object) -> None:
                     f'World.conf: [{group}] has {option!r}: write the name '
                     'of an option'
                 )
+
+
+def _check_expected(expected: plain.Data | None) -> None:
+    """Refuse an expectation that is no plain data.
+
+    :raises errors.ConfigError: it is none
+    """
+    try:
+        plain.read({} if expected is None else expected)
+    except errors.TreeError as exc:
+        raise errors.ConfigError(f'World.expected: {exc}') from exc
 
 
 def _is_list(value: object) -> bool:

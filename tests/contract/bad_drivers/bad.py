@@ -30,6 +30,7 @@ class Bad:
     :ivar found_by: the rule whose check finds it, if it is another one
     :ivar check: the weaker check itself, where no part can be replaced
     :ivar world: makes the world of the driver
+    :ivar capabilities: those that its author declares
     :ivar always: what is replaced for both checks, so that they are quick
     """
 
@@ -42,6 +43,7 @@ class Bad:
     check: Check | None = None
     world: Callable[[], testing.World] = rack.world
     always: Sequence[variants.Constant] = ()
+    capabilities: Sequence[testing.Capability] = rack.CAPABILITIES
 
     def __str__(self) -> str:
         return f'{self.number}-{self.driver.__name__}'

@@ -12,12 +12,13 @@ import bad_answers
 import bad_changes
 import bad_cycles
 import bad_facts
+import bad_guests
+import bad_import
 import bad_nodes
 import bad_servers
 import bad_words
 import bad_worlds
 import pytest
-import rack
 
 from compute_agent import testing
 from compute_agent.testing.contract import runner
@@ -28,6 +29,8 @@ MODULES = (
     bad_changes,
     bad_cycles,
     bad_facts,
+    bad_guests,
+    bad_import,
     bad_nodes,
     bad_servers,
     bad_words,
@@ -57,7 +60,7 @@ def world(one):
 def test_the_suite_names_the_rule_the_call_and_the_fix(one, world):
     class Suite(testing.DriverContract):
         driver = one.driver
-        capabilities = rack.CAPABILITIES
+        capabilities = one.capabilities
 
     with pytest.raises(pytest.fail.Exception) as failed:
         Suite().test_rule(one.finder, world, lambda *_: None)
@@ -73,7 +76,7 @@ def test_a_weaker_check_lets_the_driver_pass(one, world, monkeypatch):
         one.finder, check=one.check or one.finder.check
     )
     one.weak.plant(monkeypatch)
-    found = runner.check(weaker, one.driver, world, rack.CAPABILITIES)
+    found = runner.check(weaker, one.driver, world, one.capabilities)
     assert found.status is runner.Status.PASSED, found.reason
 
 

@@ -173,3 +173,17 @@ def test_what_it_holds_is_there_after_hours(placement, monkeypatch):
     later = time.time() + 7 * 3600
     monkeypatch.setattr('time.time', lambda: later)
     assert placement.get(f'/resource_providers/{ONE}')['name'] == 'one'
+
+
+def test_it_can_be_another_placement_for_a_while(placement):
+    placement.plant({'a': {}})
+    record = placement.agent_state
+    with placement.aside() as other:
+        assert placement.held() == {}
+        assert placement.agent_state is not record
+        placement.plant({'b': {}})
+    assert list(placement.held()) == ['a']
+    assert placement.agent_state is record
+    with placement.aside(other):
+        assert list(placement.held()) == ['b']
+    other.close()

@@ -85,9 +85,7 @@ def _changes(trial: Trial) -> Iterator[tuple[str, Callable[[], object]]]:
     world = trial.world
     if world.change is not None:
         yield 'World.change', world.change
-    if world.nodes is not None and Capability.SEVERAL_NODES in (
-        trial.capabilities
-    ):
+    if world.nodes is not None:
         for count in _NODES:
             yield f'World.nodes({count})', _nodes(trial, count)
     if world.reshape is not None:

@@ -17,6 +17,7 @@ from . import (
     after_changes,
     changes,
     claims,
+    guests,
     lifetime,
     many_nodes,
     other_writers,
@@ -265,6 +266,31 @@ RULES: Sequence[Rule] = (
         number='CA039',
         title='A failing server removes nothing, and no call waits for ever',
         check=transports.servers_fail,
+    ),
+    Rule(
+        number='CA040',
+        title='The time of day decides nothing of a description',
+        check=guests.time_passes,
+    ),
+    Rule(
+        number='CA041',
+        title='Twenty cycles leave nothing behind in the process',
+        check=guests.cycles_leave_nothing,
+    ),
+    Rule(
+        number='CA042',
+        title='The driver leaves the process as it is',
+        check=guests.process_stays,
+    ),
+    Rule(
+        number='CA043',
+        title='A description ends with the call',
+        check=guests.description_ends,
+    ),
+    Rule(
+        number='CA044',
+        title='Amounts are those that the author states',
+        check=syncing.amounts_are_as_stated,
     ),
 )
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules about cycles: what a driver says comes to be, and stays."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ....tree.assertion import Kind
-from ...values import differences
+from ...values import differences, plain
 from ...values.differences import Held
-from ...values.verdict import Broken
+from ...values.verdict import Broken, DoesNotApply
 from .. import recorder
 from ..trial import Cycle, Trial
 
@@ -45,6 +45,47 @@ def _check_asserted(done: Cycle) -> None:
         'no node has a name: no inventory, trait or aggregate',
         'describe the nodes of the world; or give the world a node that the '
         'driver has something to say of',
+    )
+
+
+def amounts_are_as_stated(trial: Trial) -> None:
+    """Check that placement has what the author states of the world."""
+    if trial.world.expected is None:
+        raise DoesNotApply('World.expected is not given')
+    trial.sync()
+    held = trial.held()
+    for name, wanted in plain.read(trial.world.expected).items():
+        if name not in held:
+            raise _not_as_stated(f'there is no provider {name}')
+        row = held[name]
+        for rc, record in (wanted.inventories or {}).items():
+            _check_amount(
+                f'{rc} of provider {name}',
+                (row.get('inventories') or {}).get(rc),
+                plain.short(record),
+            )
+        for kind in ('traits', 'aggregates'):
+            lacking = (getattr(wanted, kind) or set()) - set(
+                row.get(kind) or ()
+            )
+            for one in sorted(lacking):
+                raise _not_as_stated(f'provider {name} lacks {one}')
+
+
+def _check_amount(what: str, has: object, stated: object) -> None:
+    """Compare a record with a stated one; with a number, only its total."""
+    if isinstance(stated, int) and isinstance(has, Mapping):
+        has = has['total']
+    if has != stated:
+        raise _not_as_stated(f'{what} is {has} and should be {stated}')
+
+
+def _not_as_stated(saw: str) -> Broken:
+    return Broken(
+        'update_provider_tree',
+        f'{saw}, as World.expected says',
+        'report an amount in the unit of its resource class, such as MiB for '
+        'MEMORY_MB and GiB for DISK_GB; or mend World.expected',
     )
 
 

@@ -38,6 +38,7 @@ class Rack(driver.ComputeDriver):
         ({'conf': {'rack': {5: 1}}}, r'^World\.conf: \[rack\] has 5: write'),
         ({'seams': 5}, r'^World\.seams = 5: write a list of testing\.Seam$'),
         ({'seams': ['read']}, r"^World\.seams = \['read'\]: write a list"),
+        ({'expected': 5}, r'^World\.expected: these are no providers: '),
         ({'change': 5}, r'^World\.change = 5: write a function, or None$'),
     ],
 )

@@ -88,3 +88,32 @@ def test_a_node_that_is_missing_is_a_difference():
     assert differences.between_descriptions(said(), {}) == (
         'node rack is described only once of two times'
     )
+
+
+@pytest.mark.parametrize(
+    ('fresh', 'now', 'said'),
+    [
+        ({'a': {}}, {'a': {}}, ''),
+        ({}, {'a': {}}, 'provider a is still there'),
+        ({'a': {}}, {}, 'provider a is missing'),
+        (
+            {'a': {}},
+            {'a': {'traits': ['T']}},
+            'T of provider a is still there',
+        ),
+        ({'a': {'traits': ['T']}}, {'a': {}}, 'T of provider a is missing'),
+        (
+            {'a': {'inventories': {'VCPU': 1}}},
+            {'a': {'inventories': {'VCPU': 2}}},
+            'VCPU of provider a is 2 and should be 1',
+        ),
+        (
+            {'a': {'parent': 'b'}, 'b': {}},
+            {'a': {}, 'b': {}},
+            'provider a is below None and should be below b',
+        ),
+        ({'a': {'uuid': '1'}}, {'a': {'uuid': '2'}}, ''),
+    ],
+)
+def test_the_rest_of_an_old_world_is_named(fresh, now, said):
+    assert differences.left_over(fresh, now) == said
