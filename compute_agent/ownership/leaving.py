@@ -19,7 +19,7 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from .. import errors
 from ..fleet import mark
 from ..plan.observation import Observation
-from ..tree import assertion, names, provider, provider_tree
+from ..tree import assertion, inventory, names, provider, provider_tree
 from ..tree.assertion import Kind
 from ..tree.node import Node
 from .beside_nova import given_up
@@ -272,7 +272,8 @@ def _describe_root(
         if uuid in created or uuid == root.uuid
     ]
     for one in ours:
-        tree.update_inventory(one.uuid, one.fully_reserved().records())
+        reserved = inventory.as_given(one.fully_reserved().records())
+        tree.update_inventory(one.uuid, reserved)
     gone = f'the node is gone, and {reservation(ours)}'
     if is_novas:
         tree.note(f'{gone}; nova-compute deletes its providers')

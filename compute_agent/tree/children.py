@@ -6,12 +6,12 @@ Pure: no I/O, configuration, logging or clock. ``ProviderTree`` has it as
 driver reports it, so that the children of other services stay without a word.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import TypedDict
 
 from .. import error_text, errors
 from . import hierarchy, names
-from .hierarchy import Records
+from .hierarchy import Given
 from .set_aside import TreeSetAside
 
 
@@ -23,9 +23,9 @@ class Child(TypedDict, total=False):
     """
 
     uuid: str
-    inventory: Records | None
-    traits: Collection[str] | None
-    aggregates: Collection[str] | None
+    inventory: Given | None
+    traits: names.Names | None
+    aggregates: names.Names | None
 
 
 _KEYS = frozenset(Child.__optional_keys__)

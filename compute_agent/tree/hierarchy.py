@@ -23,10 +23,12 @@ from .. import error_text, errors
 from . import inventory, names, provider
 
 Records = Mapping[str, inventory.Record]
+# Resource class → record, as a driver gives them.
+Given = Mapping[str, inventory.InventoryRecord]
 
 
 def check_records(
-    records: Records, current: Records
+    records: Records | Given, current: Records
 ) -> dict[str, dict[str, int | float]]:
     """Return copies of these records, each of them valid.
 
@@ -44,10 +46,13 @@ def check_records(
     for rc, record in records.items():
         names.check_symbol(rc, 'resource class')
         try:
-            inventory.from_source(record, current.get(rc))
+            inventory.from_source(
+                typing.cast(inventory.Record, record), current.get(rc)
+            )
         except errors.TreeError as exc:
             raise errors.TreeError(f'inventory of {rc}: {exc}') from exc
-    return {rc: dict(record) for rc, record in records.items()}
+    own = typing.cast(Records, records)
+    return {rc: dict(record) for rc, record in own.items()}
 
 
 def check_generation(generation: object) -> int | None:

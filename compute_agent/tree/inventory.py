@@ -25,6 +25,19 @@ MAX_RATIO = 3.40282e38  # placement's schema: a single-precision number
 RATIO_TOLERANCE = 1e-5
 
 Record = Mapping[str, int | float]
+
+
+class InventoryRecord(typing.TypedDict, total=False):
+    """A record as a driver gives it: a type checker knows each field."""
+
+    total: typing.Required[int]
+    reserved: int
+    min_unit: int
+    max_unit: int
+    step_size: int
+    allocation_ratio: float
+
+
 _INTEGERS = ('total', 'reserved', 'min_unit', 'max_unit', 'step_size')
 FIELDS = frozenset((*_INTEGERS, 'allocation_ratio'))
 
@@ -228,6 +241,13 @@ def _offers_nothing(made: Inventory) -> str:
 
 def _same_ratio(ratio: float, other: float) -> bool:
     return math.isclose(ratio, other, rel_tol=RATIO_TOLERANCE)
+
+
+def as_given(
+    records: Mapping[str, Record],
+) -> Mapping[str, InventoryRecord]:
+    """Return records that the agent made with the type of a driver's."""
+    return typing.cast(Mapping[str, InventoryRecord], records)
 
 
 def whole_number(value: object) -> bool:

@@ -10,11 +10,15 @@ import dataclasses
 import re
 import uuid as uuidlib
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from collections.abc import Set as AbstractSet
+from typing import TypeAlias, TypeVar
 
 from .. import error_text, errors
 
 _T = TypeVar('_T')
+
+# Names that a driver gives; for a type checker, a text is none of these.
+Names: TypeAlias = list[str] | tuple[str, ...] | AbstractSet[str]
 
 CUSTOM_PREFIX = 'CUSTOM_'
 MAX_NAME = 255

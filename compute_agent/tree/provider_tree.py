@@ -22,10 +22,19 @@ from typing import Any, Self
 
 from .. import error_text, errors
 from . import assertion, children, hierarchy, names, provider, set_aside
+from .children import Child
 from .hierarchy import Records
+from .inventory import InventoryRecord
 from .tree_queries import ProviderData
 
-__all__ = ('Description', 'ProviderData', 'ProviderTree', 'derived_uuid')
+__all__ = (
+    'Child',
+    'Description',
+    'InventoryRecord',
+    'ProviderData',
+    'ProviderTree',
+    'derived_uuid',
+)
 
 # The result of all edits of a tree, to be compared with another tree's.
 Description = tuple[Any, ...]
@@ -221,7 +230,7 @@ class ProviderTree(set_aside.TreeSetAside):
         return self._insert(member)
 
     def reconcile_children(
-        self, parent: str, wanted: Mapping[str, children.Child]
+        self, parent: str, wanted: Mapping[str, Child]
     ) -> dict[str, str]:
         """Make the children of ``parent`` these; return name → uuid.
 

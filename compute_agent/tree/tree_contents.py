@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from .. import error_text, errors
 from . import assertion, hierarchy, names, provider, tree_queries
-from .hierarchy import Records
+from .hierarchy import Given
 
 Assertions = dict[assertion.Key, dict[str, assertion.Assertion]]
 
@@ -148,7 +148,7 @@ class TreeContents(tree_queries.TreeQueries):
     def update_inventory(
         self,
         name_or_uuid: str,
-        inventory: Records,
+        inventory: Given,
         generation: int | None = None,
     ) -> bool:
         """Set the provider's complete inventory; return True if it changed.
@@ -170,7 +170,7 @@ class TreeContents(tree_queries.TreeQueries):
         self._log.replace(member.uuid, kind, records)
         return changed
 
-    def declare_inventory(self, name_or_uuid: str, inventory: Records) -> None:
+    def declare_inventory(self, name_or_uuid: str, inventory: Given) -> None:
         """Claim exactly these classes, beside the classes of other sources.
 
         Classes that this source claimed earlier, and that are not among
@@ -217,7 +217,7 @@ class TreeContents(tree_queries.TreeQueries):
     def update_traits(
         self,
         name_or_uuid: str,
-        traits: Iterable[str],
+        traits: names.Names,
         generation: int | None = None,
     ) -> bool:
         """Set the provider's complete traits; return True if they changed."""
@@ -275,7 +275,7 @@ class TreeContents(tree_queries.TreeQueries):
     def update_aggregates(
         self,
         name_or_uuid: str,
-        aggregates: Iterable[str],
+        aggregates: names.Names,
         generation: int | None = None,
     ) -> bool:
         """Set the provider's complete aggregates; return True if changed."""

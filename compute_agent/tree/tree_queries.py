@@ -9,11 +9,10 @@ edits.
 
 import copy
 import dataclasses
-from collections.abc import Iterable
 from typing import Any
 
 from . import hierarchy, names
-from .hierarchy import Records
+from .hierarchy import Given
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +78,7 @@ class TreeQueries:
         return bool(self._hierarchy[name_or_uuid].inventory)
 
     def has_inventory_changed(
-        self, name_or_uuid: str, inventory: Records
+        self, name_or_uuid: str, inventory: Given
     ) -> bool:
         """Return True if these records differ from the provider's.
 
@@ -102,27 +101,27 @@ class TreeQueries:
             for m in self._hierarchy.members()
         )
 
-    def has_traits(self, name_or_uuid: str, traits: Iterable[str]) -> bool:
+    def has_traits(self, name_or_uuid: str, traits: names.Names) -> bool:
         """Return True if the provider has all of these traits."""
         current = self._hierarchy[name_or_uuid].traits
         return names.check_traits(traits) <= current
 
     def have_traits_changed(
-        self, name_or_uuid: str, traits: Iterable[str]
+        self, name_or_uuid: str, traits: names.Names
     ) -> bool:
         """Return True if this set differs from the provider's traits."""
         current = self._hierarchy[name_or_uuid].traits
         return names.check_traits(traits) != current
 
     def in_aggregates(
-        self, name_or_uuid: str, aggregates: Iterable[str]
+        self, name_or_uuid: str, aggregates: names.Names
     ) -> bool:
         """Return True if the provider is in all of these aggregates."""
         current = self._hierarchy[name_or_uuid].aggregates
         return names.check_aggregates(aggregates) <= current
 
     def have_aggregates_changed(
-        self, name_or_uuid: str, aggregates: Iterable[str]
+        self, name_or_uuid: str, aggregates: names.Names
     ) -> bool:
         """Return True if this set differs from the provider's aggregates."""
         current = self._hierarchy[name_or_uuid].aggregates

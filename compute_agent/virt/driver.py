@@ -308,7 +308,9 @@ class ComputeDriver(abc.ABC):
         """Return ``reserved_host_disk_mb`` in whole GiB, rounded up."""
         return self.host_options.reserved.disk_gb
 
-    def get_inventory(self, nodename: str) -> Mapping[str, inventory.Record]:
+    def get_inventory(
+        self, nodename: str
+    ) -> Mapping[str, inventory.InventoryRecord]:
         """Return the node's complete inventory: resource class → record."""
         raise NotImplementedError
 

@@ -183,7 +183,7 @@ class IronicDriver(driver.ComputeDriver):
 
     def get_inventory(
         self, nodename: str
-    ) -> Mapping[str, agent_inventory.Record]:
+    ) -> Mapping[str, agent_inventory.InventoryRecord]:
         """Return the node's one resource class with its record.
 
         :raises errors.DriverError: it has no resource class that can be used
@@ -199,7 +199,8 @@ class IronicDriver(driver.ComputeDriver):
             raise errors.DriverError(
                 f'{node} has no resource class that can be used: {why}'
             )
-        return ironic.records(node, skip_in_use=self._manner.skip_in_use)
+        records = ironic.records(node, skip_in_use=self._manner.skip_in_use)
+        return agent_inventory.as_given(records)
 
     def get_traits(self, nodename: str) -> Sequence[str]:
         """Return the node's traits, sorted."""

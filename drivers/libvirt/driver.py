@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from oslo_config import cfg
 
 from compute_agent import errors
+from compute_agent.tree import inventory as agent_inventory
 from compute_agent.tree import provider_tree
 from compute_agent.virt.values import finding
 
@@ -156,7 +157,8 @@ class LibvirtDriver(one_host.OneHostDriver):
             allocations,
         )
         provider_tree.update_inventory(
-            nodename, decided.amounts.beside(data.inventory)
+            nodename,
+            agent_inventory.as_given(decided.amounts.beside(data.inventory)),
         )
         provider_tree.declare_traits(nodename, *present, *(unknown & current))
         if not traits.answered:

@@ -11,6 +11,7 @@ placement's default instead, so these trees add the fields that nova omits.
 from collections.abc import Mapping
 from typing import Any
 
+from compute_agent.tree import inventory as agent_inventory
 from compute_agent.tree import provider_tree
 
 # An omitted ratio means that configuration and operators decide.
@@ -38,14 +39,12 @@ class NovaTree:
     ) -> bool:
         """Set the provider's complete inventory; return True if it changed."""
         now = self._tree.data(name_or_uuid).inventory
-        return self._tree.update_inventory(
-            name_or_uuid,
-            {
-                rc: _completed(record, now.get(rc, {}))
-                for rc, record in inventory.items()
-            },
-            generation,
-        )
+        completed = {
+            rc: _completed(record, now.get(rc, {}))
+            for rc, record in inventory.items()
+        }
+        given = agent_inventory.as_given(completed)
+        return self._tree.update_inventory(name_or_uuid, given, generation)
 
 
 class PciTree(NovaTree):

@@ -7,7 +7,7 @@ that the file lacks, creates those that the tree lacks, and fills them.
 """
 
 from compute_agent import errors
-from compute_agent.tree import names, provider_tree
+from compute_agent.tree import inventory, names, provider_tree
 
 from . import tree_file
 
@@ -159,7 +159,7 @@ class _Edit:
             case tree_file.NoNames.OMITTED:
                 pass
             case records:
-                tree.update_inventory(uuid, records)
+                tree.update_inventory(uuid, inventory.as_given(records))
         match described.traits:
             case tree_file.NoNames.KEEP:
                 tree.keep_traits(uuid)

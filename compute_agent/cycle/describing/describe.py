@@ -19,6 +19,7 @@ from ...tree import (
     assertion,
     hierarchy,
     host_inventory,
+    inventory,
     names,
     provider,
     provider_tree,
@@ -225,19 +226,20 @@ def _inventory(
     driver: virt.ComputeDriver,
     node: Node,
     reserved: host_inventory.Reserved,
-) -> hierarchy.Records:
+) -> hierarchy.Given:
     try:
         return driver.get_inventory(node.name)
     except NotImplementedError:
         resources = answers.available_resource(
             type(driver).__name__, driver.get_available_resource(node.name)
         )
-    return host_inventory.records(
+    records = host_inventory.records(
         vcpus=resources.get('vcpus', 0),
         memory_mb=resources.get('memory_mb', 0),
         disk_gb=resources.get('local_gb', 0),
         reserved=reserved,
     )
+    return inventory.as_given(records)
 
 
 def _traits(driver: virt.ComputeDriver, node: Node) -> frozenset[str] | None:

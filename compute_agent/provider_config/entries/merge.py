@@ -13,7 +13,7 @@ from collections.abc import Collection
 
 from ...ownership.beside_nova import companion
 from ...ownership.record import Record
-from ...tree import assertion, provider, provider_tree
+from ...tree import assertion, inventory, provider, provider_tree
 from ...tree.assertion import Claims, Kind
 from ...tree.inventory import Record as InventoryRecord
 from .entry import Entries, Entry
@@ -95,8 +95,8 @@ class _Merge:
         added = self._additions.setdefault((entry.source, uuid), _Additions())
         added.traits.update(entry.traits)
         added.inventories |= {
-            rc: inventory
-            for rc, inventory in entry.inventories.items()
+            rc: record
+            for rc, record in entry.inventories.items()
             if rc not in taken and self._is_free(uuid, rc, entry)
         }
 
@@ -131,7 +131,8 @@ class _Merge:
         if Kind.TRAIT in kinds:
             self._tree.declare_traits(uuid, *added.traits)
         if Kind.INVENTORY in kinds:
-            self._tree.declare_inventory(uuid, added.inventories)
+            records = inventory.as_given(added.inventories)
+            self._tree.declare_inventory(uuid, records)
 
     def _taken_classes(self, uuid: str, entry: Entry) -> Collection[str]:
         """Return the classes that an earlier entry gave this provider.

@@ -204,7 +204,9 @@ class Recorder(virt.ComputeDriver):
         self.said[nodename] = Said.of(provider_tree)
         self.counted_as |= provider_tree.counted_as
 
-    def get_inventory(self, nodename: str) -> Mapping[str, inventory.Record]:
+    def get_inventory(
+        self, nodename: str
+    ) -> Mapping[str, inventory.InventoryRecord]:
         """Pass it on."""
         with self._recording(f'get_inventory({nodename!r})'):
             return self.driver.get_inventory(nodename)

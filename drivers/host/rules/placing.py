@@ -276,7 +276,8 @@ def _place(
     if before is not None:
         unknown = {rule.marker for rule in given.unknown}
         markers |= unknown & set(before.traits)
-    tree.update_inventory(name, _records(given, before))
+    records = inventory.as_given(_records(given, before))
+    tree.update_inventory(name, records)
     tree.declare_traits(name, *_traits(given, before), *markers)
 
 
@@ -306,7 +307,7 @@ def _only_add(tree: Tree, name: str, before: Data) -> None:
     for rc, record in before.inventory.items():
         if rc not in records or records[rc]['total'] < record['total']:
             records[rc] = _as_it_is(record)
-    tree.update_inventory(name, records)
+    tree.update_inventory(name, inventory.as_given(records))
     tree.keep_traits(name)
 
 

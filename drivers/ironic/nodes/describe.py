@@ -16,7 +16,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from compute_agent import errors
-from compute_agent.tree import names, provider, provider_tree
+from compute_agent.tree import inventory, names, provider, provider_tree
 
 from . import node as ironic
 
@@ -119,7 +119,7 @@ def describe(
             why = problem.for_node(node.called)
             tree.note(f'{why}; {node.called} has it already')
         records = ironic.records(node, skip_in_use=manner.skip_in_use)
-        tree.update_inventory(node.uuid, records)
+        tree.update_inventory(node.uuid, inventory.as_given(records))
     elif current is None:
         _leave_out(tree, node, problem)
         return
@@ -154,7 +154,8 @@ def _reserve(
     problem: Problem | None,
 ) -> None:
     """Keep the node's inventory in placement, fully reserved."""
-    tree.update_inventory(node.uuid, current.fully_reserved().records())
+    reserved = inventory.as_given(current.fully_reserved().records())
+    tree.update_inventory(node.uuid, reserved)
     kept = ', '.join(sorted(current.inventories))
     stays = f'{kept} stays, reserved' if kept else 'it offers nothing'
     if problem is not None:

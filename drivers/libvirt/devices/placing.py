@@ -12,6 +12,7 @@ import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from compute_agent.tree import inventory as agent_inventory
 from compute_agent.tree import names as agent_names
 from compute_agent.tree import provider_tree as tree_module
 from compute_agent.virt.values import finding
@@ -224,7 +225,7 @@ def _place(tree: Tree, root: str, child: Child, before: Data | None) -> None:
         return
     if before is None:
         tree.new_child(child.name, root)
-    tree.update_inventory(child.name, records)
+    tree.update_inventory(child.name, agent_inventory.as_given(records))
     wanted = set(child.traits(finding.Found.PRESENT))
     if before is not None:
         wanted |= child.traits(finding.Found.UNKNOWN) & before.traits
