@@ -71,15 +71,7 @@ def schema_problem(
         key = next(k for k in instance if not _known(k, schema))
         return key, _unknown(key, schema)
     if error.validator == 'required':
-        return None, _missing(instance, schema['required'], schema)
-    if error.validator == 'dependentRequired':
-        needed = [
-            key
-            for given, keys in schema['dependentRequired'].items()
-            if given in instance
-            for key in keys
-        ]
-        return None, _missing(instance, needed, schema)
+        return None, _missing(instance, schema)
     return None, _wrong(error)
 
 
@@ -137,10 +129,8 @@ def _unknown(key: str, schema: Schema) -> str:
     return f'the key {shown(key)} is unknown here; {rest}'
 
 
-def _missing(
-    instance: Mapping[str, Any], needed: Iterable[str], schema: Schema
-) -> str:
-    key = next(k for k in needed if k not in instance)
+def _missing(instance: Mapping[str, Any], schema: Schema) -> str:
+    key = next(k for k in schema['required'] if k not in instance)
     part = schema.get('properties', {}).get(key, {})
     description = part.get('description')
     rest = f'add it with {description}' if description else 'add it'

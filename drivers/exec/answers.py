@@ -51,13 +51,6 @@ def _described() -> dict[str, Any]:
         'minItems': 1,
         'maxItems': 1,
     }
-    # Without its prefix, the children of other writers would be removed, or
-    # those that are gone would stay.
-    described = tree_file.SCHEMA['$defs']['node']
-    one['items'] = {
-        **described,
-        'dependentRequired': {'children': ['children_prefix']},
-    }
     return _object(
         f'an object with version: {VERSION}, and nodes: with the node',
         {
@@ -287,7 +280,7 @@ def read_description(text: str, place: str, nodename: str) -> Description:
             'the key nodes is missing; add it with a list of the one node, or '
             'print reshape_needed: true'
         )
-    file = tree_file.parse(document)
+    file = tree_file.parse(document, foreign_children='leave')
     if nodename not in file.nodes:
         (other,) = file.nodes
         raise document.error(

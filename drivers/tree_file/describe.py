@@ -80,11 +80,11 @@ class _Edit:
         described = set(self._found.values())
         for parent in node.walk():
             for uuid in below.get(self._found.get(parent.name, ''), ()):
-                name = self._tree.data(uuid).name
-                is_own = name.startswith(node.prefix) and not _is_spared(
-                    name, parent
+                is_foreign = parent.leaves_foreign and (
+                    not self._tree.is_created_here(uuid)
+                    or self._tree.is_of_others(uuid)
                 )
-                if uuid not in described and is_own:
+                if uuid not in described and not is_foreign:
                     self._tree.remove(uuid)
 
     def write(self, described: tree_file.Described, above: str | None) -> str:
@@ -93,6 +93,10 @@ class _Edit:
         if uuid is None:
             uuid = self._create(described, above)
         self._fill(uuid, described)
+        if described.drained is not None:
+            self._tree.drained(uuid, described.drained)
+        if described.unhealthy is not None:
+            self._tree.unhealthy(uuid, described.unhealthy)
         for child in described.children:
             self.write(child, uuid)
         return uuid
@@ -185,10 +189,3 @@ class _Edit:
         return errors.DriverError(
             f'{self._file.at(described.line)}: {problem}'
         )
-
-
-def _is_spared(name: str, parent: tree_file.Described) -> bool:
-    """Return True for a child of another writer, which may stay."""
-    return parent.leaves_foreign and not name.startswith(
-        (f'{parent.name}_', f'{parent.name}-')
-    )

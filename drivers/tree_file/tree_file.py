@@ -45,6 +45,12 @@ _PROVIDER: dict[str, Any] = {
         'items': {**_TEXT, 'description': 'an aggregate uuid as text'},
     },
     'exclusive': {'type': 'boolean', 'description': 'true or false'},
+    'drained': {**_TEXT, 'description': 'the reason as text'},
+    'unhealthy': {
+        **_TEXT,
+        'minLength': 1,
+        'description': 'the trouble as text',
+    },
 }
 
 _BRANCH: dict[str, Any] = {
@@ -61,11 +67,6 @@ _BRANCH: dict[str, Any] = {
 
 
 _NODE: dict[str, Any] = {
-    'children_prefix': {
-        **_TEXT,
-        'minLength': 1,
-        'description': 'the text with which the names of all children begin',
-    },
     'moves': {
         'description': 'a list of resource classes',
         'type': 'array',
@@ -145,10 +146,10 @@ class Described:
     :ivar uuid: the uuid in the file; if None, the tree derives one
     :ivar traits: trait → its line
     :ivar exclusive: traits and aggregates are complete lists
-    :ivar leaves_foreign: children of other writers stay; the names of the
-        driver's own begin with the name of this provider and _ or -
-    :ivar prefix: children whose names begin otherwise stay; only nodes have
-        one, for all below them
+    :ivar drained: why it is set aside; None if it is not
+    :ivar unhealthy: the trouble for which it is set aside; None without any
+    :ivar leaves_foreign: the driver does not ask to remove children that
+        other writers created
     :ivar moves: resource classes whose allocations move with them; only nodes
         have them
     """
@@ -160,8 +161,9 @@ class Described:
     traits: Mapping[str, int] | NoNames
     aggregates: frozenset[str] | NoNames
     exclusive: bool
+    drained: str | None
+    unhealthy: str | None
     leaves_foreign: bool
-    prefix: str
     moves: tuple[str, ...]
     children: tuple['Described', ...]
 
@@ -231,20 +233,26 @@ class TreeFile:
         )
 
 
-def parse(document: yaml_file.Document) -> TreeFile:
+def parse(
+    document: yaml_file.Document, *, foreign_children: str = 'remove'
+) -> TreeFile:
     """Return the file's content.
 
+    :param foreign_children: for a provider that does not say it
     :raises yaml_file.FileError: placement would refuse a name, uuid or record,
         or a name or uuid comes twice
     """
-    return _Reader(document).file()
+    return _Reader(document, foreign_children).file()
 
 
 class _Reader:
     """Reads one document; remembers the names and uuids that it has read."""
 
-    def __init__(self, document: yaml_file.Document) -> None:
+    def __init__(
+        self, document: yaml_file.Document, foreign_children: str
+    ) -> None:
         self._document = document
+        self._foreign = foreign_children
         self._met: dict[str, dict[str, Path]] = {'name': {}, 'uuid': {}}
 
     def file(self) -> TreeFile:
@@ -265,22 +273,10 @@ class _Reader:
         found = []
         for i, data in enumerate(self._document.data.get(key, ())):
             root = self._provider(data, key, i)
-            self._check_prefix(root, key, i)
             if root.uuid is None:
                 self._once('uuid', root.root_uuid, (key, i))
             found.append(root)
         return tuple(found)
-
-    def _check_prefix(self, root: Described, *path: yaml_file.Step) -> None:
-        """Refuse a child that the next description would not know again."""
-        for one in root.walk():
-            if one is not root and not one.name.startswith(root.prefix):
-                raise self._document.error(
-                    f'the name of the child {one.name!r} does not begin with '
-                    f'{root.prefix!r}; write a children_prefix with which all '
-                    'begin',
-                    *(*path, 'children_prefix'),
-                )
 
     def _provider(
         self, data: Mapping[str, Any], *path: yaml_file.Step
@@ -295,8 +291,10 @@ class _Reader:
             traits=self._content(data, 'traits', self._traits, path),
             aggregates=self._content(data, 'aggregates', self._uuids, path),
             exclusive=data.get('exclusive', False),
-            leaves_foreign=data.get('foreign_children') == 'leave',
-            prefix=data.get('children_prefix', ''),
+            drained=data.get('drained'),
+            unhealthy=data.get('unhealthy'),
+            leaves_foreign=data.get('foreign_children', self._foreign)
+            == 'leave',
             moves=tuple(
                 self._class(text, *path, 'moves', i)
                 for i, text in enumerate(data.get('moves', ()))

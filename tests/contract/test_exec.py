@@ -49,7 +49,6 @@ else:
         'name': name,
         'inventories': {{'CUSTOM_WATT': by_name[name]['watts']}},
         'traits': ['CUSTOM_RACK'],
-        'children_prefix': name + '_fan',
         'children': [{{'name': name + '_fan', 'traits': ['CUSTOM_FAN']}}],
     }}]
 print(json.dumps(answer))

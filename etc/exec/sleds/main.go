@@ -97,11 +97,10 @@ func describe(name string) (object, error) {
 		})
 	}
 	node := object{
-		"name":            name,
-		"inventories":     object{"CUSTOM_WATT": *sled.Watts},
-		"traits":          []string{"CUSTOM_SLED"},
-		"children_prefix": name + "_gpu",
-		"children":        children,
+		"name":        name,
+		"inventories": object{"CUSTOM_WATT": *sled.Watts},
+		"traits":      []string{"CUSTOM_SLED"},
+		"children":    children,
 	}
 	return object{"version": version, "nodes": []object{node}}, nil
 }

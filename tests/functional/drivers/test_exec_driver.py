@@ -60,7 +60,6 @@ def answers(tmp_path):
 CARDS = {
     'inventories': {'VCPU': 8},
     'traits': ['CUSTOM_GOLD'],
-    'children_prefix': 'cn1_card',
     'children': [
         {'name': 'cn1_card0', 'inventories': {'VGPU': 4}},
         {'name': 'cn1_card1', 'inventories': {'VGPU': 4}},
@@ -95,16 +94,32 @@ def test_a_child_that_it_leaves_out_is_removed(answers, placement):
 
 
 @pytest.mark.catches('a program removes the children of others')
-def test_a_child_of_another_prefix_stays(answers, placement):
+def test_the_children_of_other_writers_stay(answers, placement):
     answers.describe(**CARDS)
     found = answers.driver()
     testing.assert_synced(found, placement)
-    held = testing.tree(placement.held())
-    edited = testing.describe(found, placement.held())
-    assert edited.get_provider_uuids() == held.get_provider_uuids()
-    held.new_child('cn1_neutron', 'cn1')
-    found.update_provider_tree(held, 'cn1')
-    assert held.exists('cn1_neutron')
+    root = placement.held()['cn1']['uuid']
+    placement.post(
+        '/resource_providers',
+        {'name': 'cn1_neutron', 'parent_provider_uuid': root},
+    )
+    (result,) = testing.sync(found, placement)
+    assert result.notes == ()
+    assert 'cn1_neutron' in placement.held()
+
+
+def test_a_card_in_trouble_is_reserved_with_the_reason(answers, placement):
+    answers.describe(**CARDS)
+    found = answers.driver()
+    testing.assert_synced(found, placement)
+    first, second = CARDS['children']
+    answers.describe(
+        **{**CARDS, 'children': [{**first, 'unhealthy': 'no fan'}, second]}
+    )
+    testing.assert_synced(found, placement)
+    held = placement.held()
+    assert held['cn1_card0']['inventories']['VGPU']['reserved'] == 4
+    assert held['cn1_card1']['inventories'] == {'VGPU': 4}
 
 
 def test_the_question_has_the_node_and_the_tree(answers, placement):
@@ -153,23 +168,6 @@ def test_the_question_has_the_node_and_the_tree(answers, placement):
             (
                 'describe:1: the key nodes is missing; add it with a list of the '
                 'one node, or print reshape_needed: true'
-            ),
-        ),
-        (
-            '{"version": 1, "nodes": [{"name": "cn1", "children": []}]}',
-            (
-                'describe:1: nodes[0]: the key children_prefix is missing; add it '
-                'with the text with which the names of all children begin'
-            ),
-        ),
-        (
-            (
-                '{"version": 1, "nodes": [{"name": "cn1", "children_prefix": '
-                '"cn1_card", "children": [{"name": "card0"}]}]}'
-            ),
-            (
-                "describe:1: the name of the child 'card0' does not begin with "
-                "'cn1_card'; write a children_prefix with which all begin"
             ),
         ),
         (
@@ -367,7 +365,6 @@ uuid = '{card}'
 answer['nodes'] = [{{
     'name': name,
     'inventories': {{'VCPU': 8}},
-    'children_prefix': name + '_card',
     'children': [{{'name': name + '_card0', 'uuid': uuid,
                   'inventories': {{'VGPU': 4}}}}],
 }}]

@@ -25,7 +25,7 @@ from compute_agent.state import approvals
 from compute_agent.tree import provider
 from drivers.exec import driver as exec_driver
 from drivers.exec import program
-from drivers.tree_file import describe
+from drivers.tree_file import describe, tree_file
 from report_client.apply import executor
 
 
@@ -271,8 +271,8 @@ def _(_remove_undescribed, _self, _node):
 
 
 @plant(
-    describe._Edit.remove_undescribed,
+    tree_file.parse,
     'a program removes the children of others',
 )
-def _(remove_undescribed, self, node):
-    remove_undescribed(self, dataclasses.replace(node, prefix=''))
+def _(parse, document, **_foreign_children):
+    return parse(document)

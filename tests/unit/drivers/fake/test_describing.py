@@ -4,6 +4,7 @@
 import pytest
 
 from compute_agent import errors
+from compute_agent.ownership import record
 from compute_agent.tree import assertion
 
 CN1 = '11111111-1111-4111-8111-111111111111'
@@ -142,34 +143,35 @@ def test_a_child_the_file_lacks_is_removed_with_all_below_it(fake, rooted):
 
 
 def test_foreign_children_are_spared_below_the_parent_that_says_so(
-    fake, rooted
+    fake, rooted, observed
 ):
     tree = rooted()
     tree.new_child('A', CN1)
     tree.new_child('foreign', CN1)
     tree.new_child('below foreign', 'foreign')
     tree.new_child('foreign too', 'A')
+    own = tree.new_child('own', CN1)
+    tree = observed(tree)
+    tree.own = lambda: record.Record(created=frozenset([own]))
     fake(
         'nodes: [{name: CN1, foreign_children: leave, children: [{name: A}]}]\n'
     ).update_provider_tree(tree, 'CN1')
     assert tree.exists('foreign')
     assert tree.exists('below foreign')
     assert not tree.exists('foreign too')
+    assert not tree.exists('own')
 
 
-@pytest.mark.parametrize(
-    ('name', 'is_spared'),
-    [('CN1_A', False), ('CN1-A', False), ('CN10', True), ('A of CN1', True)],
-)
-def test_foreign_children_are_told_by_their_names(
-    fake, rooted, name, is_spared
-):
+def test_a_provider_may_be_set_aside_with_the_reason(fake, rooted):
     tree = rooted()
-    tree.new_child(name, CN1)
     fake(
-        'nodes: [{name: CN1, foreign_children: leave}]\n'
+        'nodes: [{name: CN1, drained: it moves, children: '
+        '[{name: A, unhealthy: no fan}]}]\n'
     ).update_provider_tree(tree, 'CN1')
-    assert tree.exists(name) is is_spared
+    assert sorted(map(str, tree.set_aside.values())) == [
+        'A: unhealthy (no fan), so all of it is reserved',
+        'CN1: drained (it moves), so all of it is reserved',
+    ]
 
 
 def test_another_uuid_has_a_child_made_anew_wherever_it_stood(fake, rooted):
@@ -258,9 +260,11 @@ def test_a_provider_is_not_renamed(fake, rooted, told):
     )
 
 
-def test_a_name_held_by_a_spared_child_is_told(fake, rooted, told):
+def test_a_name_held_by_a_spared_child_is_told(fake, rooted, observed, told):
     tree = rooted()
     tree.new_child('A', CN1, uuid=U)
+    tree = observed(tree)
+    tree.own = record.Record
     text = (
         'nodes:\n- name: CN1\n  foreign_children: leave\n  children:\n'
         f'  - name: A\n    uuid: {V}\n'
