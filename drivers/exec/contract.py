@@ -239,6 +239,7 @@ class ExecContract(testing.DriverContract):
                 timeout=lambda: _failed('it did not end in time'),
                 error=lambda: _failed('it ended with status 1'),
                 is_remote=False,
+                is_derived=True,
             ),
             *(
                 testing.Seam(name, command, 'answer', most=_MOST)

@@ -200,7 +200,9 @@ class Watch:
                 return self._fail(failure, lambda: original(*args, **kwargs))
             answer = original(*args, **kwargs)
             alter = self._alter
-            return answer if alter is None else alter(made.key, answer)
+            if alter is None or one.is_derived:
+                return answer
+            return alter(made.key, answer)
 
         return call
 

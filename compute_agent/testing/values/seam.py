@@ -67,6 +67,8 @@ class Seam:
     :ivar is_remote: False for a file of the host, which may be read while the
         driver is made
     :ivar most: the calls of one cycle that are made to fail, spread over all
+    :ivar is_derived: True for answers that are made from those of other
+        sources: they fail, but no value of them alone becomes another one
     """
 
     name: str
@@ -79,6 +81,7 @@ class Seam:
     silent: Mapping[Fault, str] = dataclasses.field(default_factory=dict)
     is_remote: bool = True
     most: int = 20
+    is_derived: bool = False
 
     def __post_init__(self) -> None:
         raising = next((f for f in RAISING if f in self.silent), None)
