@@ -8,7 +8,6 @@ The thread begins with the first call.
 """
 
 import contextlib
-import dataclasses
 import logging
 import threading
 import time
@@ -19,15 +18,39 @@ LOG = logging.getLogger(__name__)
 LONG = 10.0  # seconds
 
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False)
 class _Call:
-    """A call that has not returned yet."""
+    """A call that has not returned yet; the context in which it is made.
 
-    driver: str
-    method: str
-    node: str
-    began: float
-    is_told: bool = False
+    It is no generator, because each node has several in each cycle.
+    """
+
+    __slots__ = ('_open', 'began', 'driver', 'is_told', 'method', 'node')
+
+    def __init__(
+        self,
+        driver: str,
+        method: str,
+        node: str,
+        calls: 'dict[int, _Call] | None',
+    ) -> None:
+        self._open = calls
+        self.driver = driver
+        self.method = method
+        self.node = node
+        self.is_told = False
+        self.began = 0.0
+
+    def __enter__(self) -> None:
+        if self._open is not None:
+            self.began = time.monotonic()
+            self._open[id(self)] = self
+
+    def __exit__(self, *_exc_info: object) -> None:
+        if self._open is not None:
+            del self._open[id(self)]
+            if self.is_told:
+                took = time.monotonic() - self.began
+                LOG.warning('%s returned after %.0f s', self, took)
 
     def __str__(self) -> str:
         of_node = f' for node {self.node}' if self.node else ''
@@ -59,28 +82,17 @@ class LongCalls:
             if thread is not None:
                 thread.join()
 
-    @contextlib.contextmanager
-    def watched(
-        self, driver: str, method: str, node: str = ''
-    ) -> Iterator[None]:
-        """Say so if the call inside this context takes long.
+    def watched(self, driver: str, method: str, node: str = '') -> _Call:
+        """Return the context in which a call is made that may take long.
 
         :param driver: the name of its class
         :param node: the name of the node; empty if it is about none
         """
-        if self._ended is not None and self._thread is None:
+        if self._ended is None:
+            return _Call(driver, method, node, None)
+        if self._thread is None:
             self._start()
-        call = _Call(
-            driver=driver, method=method, node=node, began=time.monotonic()
-        )
-        self._open[id(call)] = call
-        try:
-            yield
-        finally:
-            del self._open[id(call)]
-            if call.is_told:
-                took = time.monotonic() - call.began
-                LOG.warning('%s returned after %.0f s', call, took)
+        return _Call(driver, method, node, self._open)
 
     def _start(self) -> None:
         with self._lock:
