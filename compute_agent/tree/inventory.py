@@ -28,7 +28,19 @@ Record = Mapping[str, int | float]
 
 
 class InventoryRecord(typing.TypedDict, total=False):
-    """A record as a driver gives it: a type checker knows each field."""
+    """A record as a driver gives it: a type checker knows each field.
+
+    All amounts are in the unit of the class: MEMORY_MB in MiB, DISK_GB in GiB,
+    NET_BW_*_KILOBIT_PER_SEC in kbit/s, all others in pieces.
+
+    :ivar total: at least 1; leave out a class of which there is nothing
+    :ivar reserved: not offered, from 0 (the default) to the total
+    :ivar min_unit: the smallest amount of one allocation; 1 by default
+    :ivar max_unit: the largest amount of one allocation; no limit by default
+    :ivar step_size: amounts are multiples of it; 1 by default
+    :ivar allocation_ratio: above 0; without one, configuration and operators
+        decide
+    """
 
     total: typing.Required[int]
     reserved: int

@@ -153,7 +153,8 @@ class TreeContents(tree_queries.TreeQueries):
     ) -> bool:
         """Set the provider's complete inventory; return True if it changed.
 
-        :param inventory: resource class → record; an omitted allocation_ratio
+        :param inventory: resource class → record, in the unit of the class
+            (MEMORY_MB in MiB, DISK_GB in GiB); an omitted allocation_ratio
             means that the source has no opinion on it
         """
         member = self._hierarchy.to_edit(name_or_uuid)
@@ -176,7 +177,8 @@ class TreeContents(tree_queries.TreeQueries):
         Classes that this source claimed earlier, and that are not among
         these, go.
 
-        :param inventory: resource class → record, as in ``update_inventory``
+        :param inventory: resource class → record, in the unit of the class
+            (MEMORY_MB in MiB, DISK_GB in GiB); see ``InventoryRecord``
         """
         member = self._hierarchy.to_edit(name_or_uuid)
         records = hierarchy.check_records(inventory, member.inventory)

@@ -41,7 +41,7 @@ class HostOptions:
     """The agent's options that nova's drivers ask for.
 
     :ivar ratios: ``*_allocation_ratio`` and ``initial_*_allocation_ratio``
-    :ivar reserved: ``reserved_host_*``
+    :ivar reserved: ``reserved_host_*``: CPUs, and memory and disk in MiB
     """
 
     ratios: inventory.Ratios = _RATIOS
@@ -270,6 +270,8 @@ class ComputeDriver(abc.ABC):
         nova's meaning: the given names and nothing else, or the complete
         list. ``declare_*`` gives all names of the driver beside the names of
         others, and ``keep_*`` says that the driver cannot tell this time.
+        ``reconcile_children`` gives all children of a provider; ``drained`` and
+        ``unhealthy`` reserve one as a whole.
         Without a call for a kind, the provider's names of that kind stay as
         they are.
 
@@ -311,7 +313,11 @@ class ComputeDriver(abc.ABC):
     def get_inventory(
         self, nodename: str
     ) -> Mapping[str, inventory.InventoryRecord]:
-        """Return the node's complete inventory: resource class → record."""
+        """Return the node's complete inventory: resource class → record.
+
+        :return: amounts in the unit of the class (MEMORY_MB in MiB, DISK_GB in
+            GiB); see ``InventoryRecord``
+        """
         raise NotImplementedError
 
     def get_traits(self, nodename: str) -> Sequence[str]:
