@@ -31,7 +31,7 @@ from .sync_cycles import contents, placement_server, postgresql
 CROWD, NODES, READERS = 50_000, 1000, 200
 REPEATS = 5
 _EMPTY, _MADE = 'empty', 'made'
-_CYCLES = 10  # of each turn
+_CYCLES = 5  # of each turn
 _PATIENCE = 120.0
 _PROGRAM = (sys.executable, '-m', 'compute_agent.cmd.app.start')
 # Reads a page again and again, in as many threads as it is told.
@@ -195,19 +195,16 @@ def pages(
 # --- readers of the daemon's page ----------------------------------------------
 
 
-def cycles(place: str, folder: pathlib.Path) -> list[measure.Run]:
+def cycles(folder: pathlib.Path) -> list[measure.Run]:
     """Have the daemon run cycles; return how long each took."""
+    program = [*_PROGRAM, '--config-file', str(folder / 'agent.conf')]
     found = []
-    path = folder / 'agent.conf'
     for _ in range(_CYCLES):
-        subprocess.run(  # noqa: S603
-            [*_PROGRAM, '--config-file', str(path), 'sync'],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            check=True,
-        )
-        _, body = asked(place, '/?format=json')
-        seconds = json.loads(body)['cycle']['seconds']
+        for words in (['sync'], ['status', '-f', 'json']):
+            done = subprocess.run(  # noqa: S603
+                [*program, *words], capture_output=True, check=True
+            )
+        seconds = json.loads(done.stdout)['cycle']['seconds']
         found.append(measure.Run(wall=seconds, cpu=0.0, requests=0))
     return found
 
@@ -242,9 +239,9 @@ def readers_of_a_daemon(folder: pathlib.Path, url: str) -> None:
         alone: list[measure.Run] = []
         read: list[measure.Run] = []
         for _ in range(3):
-            alone += cycles(place, folder)
+            alone += cycles(folder)
             with readers(place):
-                read += cycles(place, folder)
+                read += cycles(folder)
     table = measure.table(
         {
             f'a cycle of {NODES} nodes, {READERS} readers': measure.summary(

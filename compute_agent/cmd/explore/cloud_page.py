@@ -8,6 +8,7 @@ read only once a person asks for that, and the page shows the sums of what is
 read so far.
 """
 
+import contextlib
 import dataclasses
 import threading
 from collections.abc import Collection, Iterable, Mapping
@@ -38,6 +39,10 @@ class Holding:
     generation: int
     amounts: Mapping[str, Amount]
     aggregates: frozenset[str]
+
+
+class _Ended(Exception):
+    """The program ends, and nothing more is read."""
 
 
 class Holdings:
@@ -95,13 +100,14 @@ class Holdings:
 
     def _read(self, wanted: Iterable[codec.ListedProvider]) -> None:
         try:
-            parallel.each(wanted, self._step, workers=self._workers)
+            with contextlib.suppress(_Ended):
+                parallel.each(wanted, self._step, workers=self._workers)
         except errors.AgentError as exc:
             self._problem = exc
 
     def _step(self, row: codec.ListedProvider) -> None:
         if self._stopping.is_set():
-            raise errors.Unavailable('the program ends')
+            raise _Ended
         api = self._source.providers
         try:
             found = api.used_inventories(row)

@@ -38,6 +38,7 @@ LOG = logging.getLogger(__name__)
 
 _UUID = re.compile('/provider/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})')
 _JSON = 'json'
+_BUSY = 'the answer takes long: ask again in some seconds'
 
 Data = dict[str, typing.Any]
 #: Makes the data of a page.
@@ -109,6 +110,8 @@ class Site:
         try:
             data = make(asked)
         except slow.Pending as pending:
+            if asked.first('format') == _JSON:
+                return rendering.text(503, _BUSY)
             busy = {**base, 'seconds': round(pending.seconds)}
             return rendering.page('busy.html', busy)
         except errors.AgentError as exc:

@@ -416,6 +416,8 @@ def test_an_answer_that_takes_long_shows_that_it_is_under_way(
     monkeypatch.setitem(site._pages, '/plan', ('plan', pending))
     text = explored_pages.html(site, '/plan')
     assert 'http-equiv="refresh"' in text
+    line = explored_pages.html(site, '/plan', 503, format='json')
+    assert 'ask again' in line
 
 
 # --- hostile names --------------------------------------------------------------
