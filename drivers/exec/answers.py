@@ -3,8 +3,8 @@
 
 Pure: no I/O, configuration, logging or clock. ``PROTOCOL`` is the published
 schema of version 1 (``docs/exec-protocol.json`` has a copy that a test
-compares). Answers are read as YAML, of which JSON is a part, so a message has
-the line of a mistake.
+compares). An answer that is JSON is read again as YAML, of which JSON is a part,
+so that a message has the line of a mistake.
 """
 
 import dataclasses
@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from compute_agent import errors, yaml_file
+from compute_agent import error_text, errors, yaml_file
 from compute_agent.tree import names, provider_tree
 
 from ..tree_file import tree_file
@@ -229,7 +229,7 @@ def read_info(text: str, place: str) -> Info:
 
     :raises yaml_file.FileError: it is wrong
     """
-    document = yaml_file.parse(text, place, SCHEMAS['info'])
+    document = _document(text, place, 'info')
     found = tuple(document.data.get('authority', ()))
     for at, name in enumerate(found):
         try:
@@ -244,7 +244,7 @@ def read_list(text: str, place: str) -> dict[str, Node]:
 
     :raises yaml_file.FileError: it is wrong, or has a node twice
     """
-    document = yaml_file.parse(text, place, SCHEMAS['list'])
+    document = _document(text, place, 'list')
     found: dict[str, Node] = {}
     for at, data in enumerate(document.data['nodes']):
         name = data['name']
@@ -262,7 +262,7 @@ def read_existence(text: str, place: str) -> str:
 
     :raises yaml_file.FileError: it is wrong
     """
-    document = yaml_file.parse(text, place, SCHEMAS['exists'])
+    document = _document(text, place, 'exists')
     return str(document.data['exists'])
 
 
@@ -271,7 +271,7 @@ def read_description(text: str, place: str, nodename: str) -> Description:
 
     :raises yaml_file.FileError: it is wrong, or describes another node
     """
-    document = yaml_file.parse(text, place, SCHEMAS['describe'])
+    document = _document(text, place, 'describe')
     data = document.data
     if data.get('reshape_needed'):
         return Description(file=None)
@@ -280,7 +280,7 @@ def read_description(text: str, place: str, nodename: str) -> Description:
             'the key nodes is missing; add it with a list of the one node, or '
             'print reshape_needed: true'
         )
-    file = tree_file.parse(document, foreign_children='leave')
+    file = tree_file.parse(document, is_careful=True)
     if nodename not in file.nodes:
         (other,) = file.nodes
         raise document.error(
@@ -294,3 +294,29 @@ def read_description(text: str, place: str, nodename: str) -> Description:
         faults=data.get('faults', ()),
         allocations=data.get('allocations'),
     )
+
+
+def _document(text: str, place: str, call: str) -> yaml_file.Document:
+    """Return an answer that fits the schema of its call.
+
+    :raises yaml_file.FileError: it is no JSON, or something else
+    """
+    try:
+        json.loads(text)
+    except RecursionError as exc:
+        raise yaml_file.FileError(
+            place, 0, 'its answer is nested too deeply; print it flatter'
+        ) from exc
+    except json.JSONDecodeError as exc:
+        if exc.pos < len(text) - len(text.lstrip()) + 1 or exc.msg.startswith(
+            'Extra'
+        ):
+            line = text.splitlines()[exc.lineno - 1].strip()
+            problem = (
+                f'{error_text.excerpt(line)} is not the answer; print only '
+                'that on standard output, and other lines on standard error'
+            )
+        else:
+            problem = f'not JSON: {exc.msg}, column {exc.colno}'
+        raise yaml_file.FileError(place, exc.lineno, problem) from exc
+    return yaml_file.parse(text, place, SCHEMAS[call])

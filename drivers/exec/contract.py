@@ -30,8 +30,8 @@ from . import program
 SUFFIX = '.world'
 _SECONDS = 30  # for each call of the program of the world
 # So long a program may take in the checks; each time-out takes as long.
-_TIMEOUT = 1
-_MOST = 3  # calls of a command in one cycle that are made to fail
+_TIMEOUT = 4
+_MOST = 2  # calls of a command in one cycle that are made to fail
 _SCHEMA: Mapping[str, Any] = {
     'description': 'an object with commands:',
     'type': 'object',
@@ -44,6 +44,17 @@ _SCHEMA: Mapping[str, Any] = {
         'several_nodes': {
             'description': 'true if the world has the call "nodes"',
             'type': 'boolean',
+        },
+        'silent': {
+            'description': 'an object of command to fault to reason',
+            'type': 'object',
+            'additionalProperties': {
+                'description': 'an object of HALF, EMPTY or GARBAGE to the '
+                'reason',
+                'type': 'object',
+                'propertyNames': {'enum': ['HALF', 'EMPTY', 'GARBAGE']},
+                'additionalProperties': {'type': 'string'},
+            },
         },
         'environment': {
             'description': 'an object of variable to text',
@@ -96,6 +107,7 @@ class World:
         self.environment: dict[str, str] = {}
         self.is_given = pathlib.Path(self._path).exists()
         self.has_nodes = False
+        self.silent: Mapping[str, Mapping[str, str]] = {}
         if self.is_given:
             self._start()
 
@@ -114,6 +126,7 @@ class World:
         except yaml_file.FileError as exc:
             raise errors.ConfigError(str(exc)) from exc
         self.has_nodes = found.get('several_nodes', False)
+        self.silent = found.get('silent', {})
         self.environment.update(found.get('environment', {}))
         commands = found.get('commands', {})
         if commands:
@@ -158,12 +171,19 @@ class World:
                 text=True,
                 check=False,
             )
+        except PermissionError as exc:
+            raise errors.ConfigError(
+                f'the world {self._path} cannot be run; run "chmod +x '
+                f'{self._path}"'
+            ) from exc
         except (OSError, subprocess.TimeoutExpired) as exc:
             raise errors.ConfigError(
                 f'the world {self._path} {" ".join(words)}: {exc}'
             ) from exc
         if done.returncode:
-            said = ' '.join(done.stderr.split())[-200:]
+            said = ' '.join(done.stderr.split())[-200:] or (
+                'it said nothing on stderr'
+            )
             raise errors.ConfigError(
                 f'the world {self._path} {" ".join(words)}: it ended with '
                 f'status {done.returncode}: {said}'
@@ -216,6 +236,7 @@ class ExecContract(testing.DriverContract):
         """Return the contract class of the program with this path."""
         name = f'exec:{path}'
         loader.driver_class(name)
+        program.Program(path, timeout=_TIMEOUT).check()
         members = {'driver': name, 'path': path}
         made = type(f'{cls.__name__}Of', (cls,), members)
         return typing.cast(type[typing.Self], made)
@@ -242,7 +263,16 @@ class ExecContract(testing.DriverContract):
                 is_derived=True,
             ),
             *(
-                testing.Seam(name, command, 'answer', most=_MOST)
+                testing.Seam(
+                    name,
+                    command,
+                    'answer',
+                    most=_MOST,
+                    silent={
+                        testing.Fault[fault]: reason
+                        for fault, reason in found.silent.get(name, {}).items()
+                    },
+                )
                 for name, command in found.commands.items()
             ),
         ]

@@ -28,6 +28,12 @@ from . import conf as options
 
 Answer = TypeVar('Answer')
 
+# A program that does not look at the name of the call fails at the first one.
+_WITHOUT = (
+    ' (a program that does not have the call info ends with status '
+    f'{program.UNSUPPORTED} and prints nothing)'
+)
+
 
 class ExecDriver(driver.ComputeDriver):
     """Describes the nodes of one program.
@@ -43,6 +49,7 @@ class ExecDriver(driver.ComputeDriver):
         self._program = run
         self._host = host
         self._nodes: Mapping[str, answers.Node] = {}
+        self._answered = set[str]()  # the calls that the program has
         self._info = self._read_info()
 
     @classmethod
@@ -226,11 +233,22 @@ class ExecDriver(driver.ComputeDriver):
         :raises program.Unsupported: the program does not have the call
         :raises errors.DriverError: there is no answer, or a wrong one
         """
-        text = self._program.run(call, answers.question(call, **parts))
         try:
-            return read(text, f'{self.target} {call}')
-        except yaml_file.FileError as exc:
-            raise errors.DriverError(str(exc)) from exc
+            text = self._program.run(call, answers.question(call, **parts))
+            found = read(text, f'{self.target} {call}')
+        except program.Unsupported as exc:
+            if call not in self._answered:
+                raise
+            raise errors.DriverError(
+                f'{self.target} {call}: it ended with status '
+                f'{program.UNSUPPORTED}, as a program that does not have this '
+                'call, but it answered before; give a failure another status'
+            ) from exc
+        except (errors.DriverError, yaml_file.FileError) as exc:
+            hint = _WITHOUT if call == 'info' else ''
+            raise errors.DriverError(f'{exc}{hint}') from exc
+        self._answered.add(call)
+        return found
 
     def _check_root(
         self, file: tree_file.TreeFile, nodename: str, uuid: str

@@ -10,6 +10,7 @@ into questions and answers.
 import contextlib
 import dataclasses
 import errno
+import logging
 import os
 import pathlib
 import pwd
@@ -24,6 +25,8 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 from compute_agent import error_text, errors, file_trust
+
+LOG = logging.getLogger(__name__)
 
 LARGEST = 16_000_000  # bytes of an answer
 UNSUPPORTED = 3  # the exit status for a call that the program does not have
@@ -130,7 +133,7 @@ class Program:
     def run(self, call: str, question: str) -> str:
         """Return what the program prints for a question.
 
-        :raises Unsupported: it ended with status 3
+        :raises Unsupported: it ended with status 3, and without a word
         :raises errors.DriverError: it could not be run, ended with another
             status, took too long, or printed too much, nothing or no UTF-8
         """
@@ -142,12 +145,15 @@ class Program:
             asked.write(question.encode())
             asked.seek(0)
             status, problem = self._run(call, (asked, answer, said))
+            line = _last_line(said)
             if problem:
                 raise self._failed(call, problem)
-            if status == UNSUPPORTED:
+            if status == UNSUPPORTED and not line:
                 raise Unsupported(call)
             if status:
-                raise self._failed(call, _ended_with(status, _last_line(said)))
+                raise self._failed(call, _ended_with(status, line))
+            if line:
+                LOG.debug('%s %s said: %s', self.path, call, line)
             answer.seek(0)
             return self._text(call, answer.read())
 
@@ -260,6 +266,12 @@ def _why_not_started(exc: OSError) -> str:
         return (
             'it is no program; begin a script with a line that names its '
             'interpreter, such as #!/bin/sh'
+        )
+    if exc.errno == errno.EACCES:
+        return (
+            'the user as whom it runs may not run it, or not enter its folder; '
+            'move it to a folder that everybody may enter, or name another '
+            'user in [exec] user'
         )
     if exc.errno == errno.ENOENT:
         return 'the interpreter in its first line does not exist; install it'

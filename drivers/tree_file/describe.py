@@ -79,6 +79,8 @@ class _Edit:
             )
         described = set(self._found.values())
         for parent in node.walk():
+            if parent.keeps_children:
+                continue
             for uuid in below.get(self._found.get(parent.name, ''), ()):
                 is_foreign = parent.leaves_foreign and (
                     not self._tree.is_created_here(uuid)

@@ -55,8 +55,9 @@ _PROVIDER: dict[str, Any] = {
 
 _BRANCH: dict[str, Any] = {
     'children': {
-        'description': 'a list of providers',
-        'type': 'array',
+        'description': 'a list of providers, or keep',
+        'type': ['array', 'string'],
+        'pattern': _KEEP_ONLY,
         'items': {'$ref': '#/$defs/branch'},
     },
     'foreign_children': {
@@ -148,6 +149,7 @@ class Described:
     :ivar exclusive: traits and aggregates are complete lists
     :ivar drained: why it is set aside; None if it is not
     :ivar unhealthy: the trouble for which it is set aside; None without any
+    :ivar keeps_children: the document does not tell which children there are
     :ivar leaves_foreign: the driver does not ask to remove children that
         other writers created
     :ivar moves: resource classes whose allocations move with them; only nodes
@@ -163,6 +165,7 @@ class Described:
     exclusive: bool
     drained: str | None
     unhealthy: str | None
+    keeps_children: bool
     leaves_foreign: bool
     moves: tuple[str, ...]
     children: tuple['Described', ...]
@@ -234,25 +237,28 @@ class TreeFile:
 
 
 def parse(
-    document: yaml_file.Document, *, foreign_children: str = 'remove'
+    document: yaml_file.Document, *, is_careful: bool = False
 ) -> TreeFile:
     """Return the file's content.
 
-    :param foreign_children: for a provider that does not say it
+    :param is_careful: True if a provider without ``children`` keeps those that
+        it has, and one without ``foreign_children`` leaves them; else both are
+        removed
     :raises yaml_file.FileError: placement would refuse a name, uuid or record,
         or a name or uuid comes twice
     """
-    return _Reader(document, foreign_children).file()
+    return _Reader(document, is_careful=is_careful).file()
 
 
 class _Reader:
     """Reads one document; remembers the names and uuids that it has read."""
 
     def __init__(
-        self, document: yaml_file.Document, foreign_children: str
+        self, document: yaml_file.Document, *, is_careful: bool
     ) -> None:
         self._document = document
-        self._foreign = foreign_children
+        self._omitted = KEEP if is_careful else ''
+        self._foreign = 'leave' if is_careful else 'remove'
         self._met: dict[str, dict[str, Path]] = {'name': {}, 'uuid': {}}
 
     def file(self) -> TreeFile:
@@ -293,6 +299,7 @@ class _Reader:
             exclusive=data.get('exclusive', False),
             drained=data.get('drained'),
             unhealthy=data.get('unhealthy'),
+            keeps_children=data.get('children', self._omitted) == KEEP,
             leaves_foreign=data.get('foreign_children', self._foreign)
             == 'leave',
             moves=tuple(
@@ -301,7 +308,7 @@ class _Reader:
             ),
             children=tuple(
                 self._provider(child, *path, 'children', i)
-                for i, child in enumerate(data.get('children', ()))
+                for i, child in enumerate(_listed(data.get('children')))
             ),
         )
 
@@ -393,3 +400,8 @@ class _Reader:
             return check(*arguments)
         except errors.InvalidName as exc:
             raise self._document.error(str(exc), *path) from exc
+
+
+def _listed(children: Any) -> Sequence[Any]:
+    """Return the children of a provider, which may be omitted or kept."""
+    return children if isinstance(children, list) else ()

@@ -93,6 +93,20 @@ def test_a_child_that_it_leaves_out_is_removed(answers, placement):
     assert set(placement.held()) == {'cn1', 'cn1_card0'}
 
 
+@pytest.mark.catches('a program that names no children loses them')
+@pytest.mark.parametrize('children', [{}, {'children': 'keep'}])
+def test_children_of_which_it_says_nothing_stay(answers, placement, children):
+    answers.describe(**CARDS)
+    found = answers.driver()
+    testing.assert_synced(found, placement)
+    before = placement.held()
+    answers.describe(
+        **{k: CARDS[k] for k in CARDS if k != 'children'}, **children
+    )
+    testing.assert_synced(found, placement)
+    assert placement.held() == before
+
+
 @pytest.mark.catches('a program removes the children of others')
 def test_the_children_of_other_writers_stay(answers, placement):
     answers.describe(**CARDS)
@@ -140,7 +154,25 @@ def test_the_question_has_the_node_and_the_tree(answers, placement):
 @pytest.mark.parametrize(
     ('answer', 'line'),
     [
-        ('{"version": 1', 'describe:2: not YAML: '),
+        ('{"version": 1', 'describe:1: not JSON: Expecting'),
+        (
+            'asking the cards\n{"version": 1, "nodes": [{"name": "cn1"}]}',
+            (
+                "describe:1: 'asking the cards' is not the answer; print only "
+                'that on standard output, and other lines on standard error'
+            ),
+        ),
+        (
+            '{"version": 1, "nodes": [{"name": "cn1"}]}\ndone',
+            (
+                "describe:2: 'done' is not the answer; print only that on "
+                'standard output, and other lines on standard error'
+            ),
+        ),
+        (
+            '[' * 100_000,
+            'describe: its answer is nested too deeply; print it flatter',
+        ),
         (
             '{"version": 2, "nodes": []}',
             'describe:1: version: 2 is wrong here; write the number 1',
@@ -301,6 +333,31 @@ def test_a_list_that_fails_is_unknown(answers):
         found.get_available_nodes()
     with pytest.raises(errors.DriverError, match='no route to the chassis'):
         found.node_exists('sled1')
+
+
+@pytest.mark.catches('a program that has a call may lack it later')
+def test_a_call_that_was_answered_before_is_not_missing(answers, tmp_path):
+    answers.say('list', {'nodes': [{'name': 'sled1'}]})
+    found = answers.driver()
+    assert found.get_available_nodes() == ['sled1']
+    (tmp_path / 'list').unlink()  # so it ends with status 3
+    with pytest.raises(errors.DriverError) as caught:
+        found.get_available_nodes()
+    assert str(caught.value) == (
+        f'{answers.path} list: it ended with status 3, as a program that does '
+        'not have this call, but it answered before; give a failure another '
+        'status'
+    )
+
+
+def test_a_program_that_does_not_look_at_the_call_is_told(answers):
+    answers.say('info', {'nodes': []})
+    with pytest.raises(errors.DriverError) as caught:
+        answers.driver()
+    assert str(caught.value).endswith(
+        '(a program that does not have the call info ends with status 3 and '
+        'prints nothing)'
+    )
 
 
 def test_a_node_that_is_listed_twice_is_refused(answers):

@@ -274,5 +274,32 @@ def _(_remove_undescribed, _self, _node):
     tree_file.parse,
     'a program removes the children of others',
 )
-def _(parse, document, **_foreign_children):
-    return parse(document)
+def _(parse, document, **how):
+    file = parse(document, **how)
+    nodes = {
+        name: dataclasses.replace(node, leaves_foreign=False)
+        for name, node in file.nodes.items()
+    }
+    return dataclasses.replace(file, nodes=nodes)
+
+
+@plant(
+    tree_file.parse,
+    'a program that names no children loses them',
+)
+def _(parse, document, **how):
+    file = parse(document, **how)
+    nodes = {
+        name: dataclasses.replace(node, keeps_children=False)
+        for name, node in file.nodes.items()
+    }
+    return dataclasses.replace(file, nodes=nodes)
+
+
+@plant(
+    exec_driver.ExecDriver._asked,
+    'a program that has a call may lack it later',
+)
+def _(asked, self, call, read, **parts):
+    self._answered.clear()
+    return asked(self, call, read, **parts)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program is run within its limits, and its failures are one line each."""
 
+import errno
 import os
 import pathlib
 import pwd
+import subprocess
 import threading
 import time
 
@@ -132,6 +134,32 @@ def is_running(path):
         return path.read_text().rpartition(')')[2].split()[0] != 'Z'
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def test_status_3_with_a_word_is_a_failure(script):
+    assert told(script('echo "curl: bad URL" >&2; exit 3')) == (
+        'PROGRAM describe: it ended with status 3: curl: bad URL'
+    )
+
+
+def test_what_it_says_beside_its_answer_is_in_the_log(script, caplog):
+    caplog.set_level('DEBUG')
+    assert run(script('echo hm >&2; echo answer')) == 'answer\n'
+    assert caplog.messages[-1].endswith('describe said: hm')
+
+
+def test_a_program_that_its_user_may_not_run_is_told(script, monkeypatch):
+    path = script('echo')
+
+    def refuse(*_words, **_how):
+        raise PermissionError(errno.EACCES, 'Permission denied')
+
+    monkeypatch.setattr(subprocess, 'Popen', refuse)
+    assert told(path) == (
+        'PROGRAM describe: the user as whom it runs may not run it, or not '
+        'enter its folder; move it to a folder that everybody may enter, or '
+        'name another user in [exec] user'
+    )
 
 
 def test_it_gets_no_variable_of_the_agent(script, monkeypatch):
