@@ -282,6 +282,34 @@ def test_a_flavor_with_hosts_has_the_rows_of_the_command(cloud, site):
     assert found['answer']['fitting'] == 1
 
 
+def test_what_a_pool_gives_counts_for_the_hosts_that_it_shares_with(site):
+    def asked(disk):
+        specs = f'resources:VCPU=4\nresources:DISK_GB={disk}'
+        return data(site, '/why-not', specs=specs)
+
+    found = asked(100)
+    assert found['answer']['fitting'] == 1
+    # cn2 and cn3 have too little VCPU; whether the pool would serve them
+    # placement does not tell.
+    assert requirements(found) == {'VCPU: 4': (2, 0), 'DISK_GB: 100': (0, 2)}
+    found = asked(100_000)
+    assert found['answer']['fitting'] == 0
+    assert requirements(found)['DISK_GB: 100000'] == (3, 0)
+
+
+def test_hosts_that_meet_each_requirement_alone_are_counted(cloud, site):
+    """Each NUMA node of cn1 has one of the traits, and none has both."""
+    cloud.others.add_traits('cn1_NUMA0', 'CUSTOM_ONE')
+    cloud.others.add_traits('cn1_NUMA1', 'CUSTOM_TWO')
+    found = data(
+        site,
+        '/why-not',
+        specs='resources:VCPU=4\ntrait:CUSTOM_ONE=required\n'
+        'trait:CUSTOM_TWO=required',
+    )
+    assert found['answer']['together'] == 1
+
+
 def test_one_host_is_explained_as_the_command_does(cloud, site):
     words = ('--property', 'resources:VCPU=4', '--property')
     words += ('trait:CUSTOM_GPU_A40=required', '--why-not', 'cn3')
