@@ -45,6 +45,11 @@ class Kept(Generic[_T]):
             collections.OrderedDict()
         )
 
+    def forget(self) -> None:
+        """Drop all answers: the next ones are made anew."""
+        with self._lock:
+            self._slots.clear()
+
     def get(self, key: Hashable, make: Callable[[], _T]) -> _T:
         """Return the answer to a question, made now if it is too old."""
         with self._lock:

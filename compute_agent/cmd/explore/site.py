@@ -38,6 +38,7 @@ LOG = logging.getLogger(__name__)
 
 _UUID = re.compile('/provider/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})')
 _JSON = 'json'
+_ANEW = 'no-cache'  # what a browser sends for Ctrl-F5
 _BUSY = 'the answer takes long: ask again in some seconds'
 
 Data = dict[str, typing.Any]
@@ -95,6 +96,9 @@ class Site:
         name, make = self._page(asked.path)
         if make is None:
             return rendering.text(404, 'there is no such page: open "/"')
+        if asked.headers.get('cache-control') == _ANEW:
+            self._source.forget()
+            self._agent.forget()
         try:
             return self._made(asked, name, make)
         except failures.caught():

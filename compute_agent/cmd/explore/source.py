@@ -41,6 +41,11 @@ class Source:
         self._traits = kept.Kept[Sequence[str]](SECONDS)
         self._pools = kept.Kept[frozenset[str]](SECONDS)
 
+    def forget(self) -> None:
+        """Read everything again when it is asked for."""
+        for one in (self._lists, self._traits, self._pools):
+            one.forget()
+
     def rows(self, query: provider_query.ProviderQuery | None = None) -> Rows:
         """Return the providers that meet a query, sorted by name."""
         path = query.path() if query is not None else ''

@@ -72,6 +72,11 @@ class ThisAgent:
         self._records = kept.Kept[Record](5.0)
         self._plans = kept.Kept[Planned](SECONDS, 8)
 
+    def forget(self) -> None:
+        """Read everything again when it is asked for."""
+        self._records.forget()
+        self._plans.forget()
+
     def record(self) -> Record:
         """Return the nodes and the history of this machine's agent."""
         return self._records.get('', self._read_record)

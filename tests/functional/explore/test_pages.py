@@ -230,6 +230,17 @@ def test_a_provider_is_read_again_only_if_it_changed(cloud, site, sent):
     assert sent == []
 
 
+def test_a_list_is_kept_for_a_moment_and_read_anew_if_asked(cloud, site):
+    assert data(site, '/providers')['count'] == 7
+    cloud.others.create('66666666-6666-4666-8666-666666666666', 'new')
+    assert data(site, '/providers')['count'] == 7
+    anew = dataclasses.replace(
+        explored_pages.asked('/providers', format='json'),
+        headers={'cache-control': 'no-cache'},
+    )
+    assert json.loads(b''.join(site(anew).body))['count'] == 8
+
+
 def test_a_large_cloud_is_read_once_a_person_asks(site, monkeypatch):
     monkeypatch.setattr(cloud_page, 'MANY', 3)
     found = data(site, '/')
