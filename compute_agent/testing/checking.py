@@ -35,6 +35,7 @@ _OPTIONS = (
     '--noconftest',
     '--quiet',
 )
+_FAILED = runner.Status.FAILED.value
 _ADDOPTS = 'PYTEST_ADDOPTS'
 #: The distributions whose versions decide what a rule finds.
 _DISTRIBUTIONS = (
@@ -54,12 +55,14 @@ def check(
     name: str,
     make: Callable[[], virt.ComputeDriver],
     progress: Progress | None = None,
+    slow: Callable[[str], object] | None = None,
 ) -> dict[str, Any]:
     """Return the proof of a driver as data.
 
     :param name: of the driver's entry point
     :param make: makes the driver from the configuration given, for a driver
         whose package names no contract class
+    :param slow: is called every few seconds with a line about what runs
     :raises errors.ConfigError: no such driver, a package is missing, or the
         world cannot be made, or the driver without a world of its own
     :raises errors.DriverError: the driver ended the process
@@ -71,6 +74,9 @@ def check(
         nonlocal at
         if isinstance(told, str):
             at = f'at {told}'
+        elif isinstance(told, list):
+            if slow is not None:
+                slow(*told)
         elif progress is not None:
             progress(told)
 
@@ -122,7 +128,7 @@ def proof(
             f'the contract suite of driver {name} could not run: {last}'
         )
     _check_whole(name, gathered.rows)
-    return _report(name, contract.capabilities, gathered.rows)
+    return _report(name, contract.capabilities, _once(gathered.rows))
 
 
 def _run(gathered: '_Gathered') -> tuple[int, str]:
@@ -207,8 +213,9 @@ class _Gathered:
         self.is_interrupted = False
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Collect no file."""
+        """Collect no file, and tell what is slow."""
         config.args = []
+        config.stash[suite.SLOW] = lambda text: self._tell([text])
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(
@@ -306,6 +313,35 @@ def _report(
         'result': _result(rows),
         'rules': [_rule(row) for row in rows],
     }
+
+
+def _once(rows: Sequence[_Row]) -> list[_Row]:
+    """Return the rows with each fault in one row: that of its own rule.
+
+    Most rules begin with a cycle, so a driver that breaks the rule about that
+    breaks all of them by the same line.
+    """
+    own = {
+        row['number']
+        for row in rows
+        if row['status'] == _FAILED and row['reason'].startswith(row['number'])
+    }
+    first: dict[str, str] = {}
+    found: list[_Row] = []
+    for row in rows:
+        rule, _, fault = str(row['reason']).partition('): ')
+        broken = rule.partition(' ')[0]
+        is_of_another = broken in own and broken != row['number']
+        cause = broken if is_of_another else row['number']
+        if not is_of_another:
+            cause = first.setdefault(fault, cause)
+        if row['status'] == _FAILED and cause != row['number']:
+            said = f'the check met what breaks {cause}: see there'
+            status = runner.Status.NOT_TRIED.value
+            found.append({**row, 'status': status, 'reason': said})
+        else:
+            found.append(row)
+    return found
 
 
 def _result(rows: Sequence[_Row]) -> dict[str, int]:

@@ -17,6 +17,8 @@ from .contract.rules import catalogue
 
 #: The property of a test's report that has the outcome of a rule.
 OUTCOME = 'compute_driver_rule'
+#: Where a plugin leaves what is called with a line about a rule that is slow.
+SLOW = pytest.StashKey[Callable[[str], object]]()
 
 
 class DriverContract:
@@ -36,6 +38,15 @@ class DriverContract:
         """Return the world of the driver; a subclass returns its own."""
         return worlds.World()
 
+    _slow: Callable[[str], object] | None = None
+
+    @pytest.fixture(autouse=True)
+    def _says_what_is_slow(self, request: pytest.FixtureRequest) -> None:
+        """Say on the terminal which call a slow rule waits for."""
+        terminal = request.config.pluginmanager.getplugin('terminalreporter')
+        write = None if terminal is None else terminal.write_line
+        self._slow = request.config.stash.get(SLOW, write)
+
     @pytest.mark.parametrize(
         'rule', catalogue.RULES, ids=[one.slug for one in catalogue.RULES]
     )
@@ -54,6 +65,7 @@ class DriverContract:
                 worlds.checked(world),
                 self.capabilities,
                 self.limit,
+                self._slow,
             )
         except errors.ConfigError as exc:
             problem = f'{rule} cannot be checked: {exc}'

@@ -102,8 +102,10 @@ class DriverCheck(listing.Listing):
             with configuration.explained(conf):
                 return loader.load(name, conf)
 
+        # As the bar: a file has no use for what runs now.
+        slow = self.say if self.app.stderr.isatty() else None
         with progress.bar(self.app.stderr, 'rules') as advance:
-            return checking.check(name, make, advance)
+            return checking.check(name, make, advance, slow)
 
 
 def _exit_code(result: dict[str, int], *, allows: bool) -> int:

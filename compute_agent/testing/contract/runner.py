@@ -8,7 +8,7 @@ report a line.
 import contextlib
 import dataclasses
 import enum
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from ... import errors
 from ..values.verdict import Broken, DoesNotApply, NotTried
@@ -49,12 +49,14 @@ def check(
     world: worlds.World,
     declared: Collection[capability.Capability] = (),
     seconds: float = trial.SECONDS,
+    slow: Callable[[str], object] | None = None,
 ) -> Outcome:
     """Return the outcome of a rule.
 
     :param driver: the name of an entry point, or a class
     :param declared: the capabilities that the author declares
     :param seconds: the rule is broken if its check has not ended by then
+    :param slow: is called every few seconds with a line about what runs
     :raises errors.ConfigError: the check cannot begin: no such driver, a
         package is missing, or a seam of the world is wrong
     """
@@ -71,7 +73,7 @@ def check(
             f'{capability.MEANINGS[one.needs]}',
         )
     with trial.opened(driver, world, declared) as opened:
-        status, reason = _checked(one, opened, seconds)
+        status, reason = _checked(one, opened, seconds, slow)
         return Outcome(
             rule=one,
             status=status,
@@ -99,10 +101,19 @@ def _lists_several(
 
 
 def _checked(
-    one: Rule, opened: trial.Trial, seconds: float
+    one: Rule,
+    opened: trial.Trial,
+    seconds: float,
+    slow: Callable[[str], object] | None,
 ) -> tuple[Status, str]:
+    def tell(what: str) -> None:
+        if slow is not None:
+            slow(f'{one} is still running: {what}')
+
     try:
-        trial.within(seconds, lambda: one.check(opened), opened.driver_class)
+        trial.within(
+            seconds, lambda: one.check(opened), opened.driver_class, tell
+        )
     except DoesNotApply as exc:
         return Status.SKIPPED, str(exc)
     except NotTried as exc:

@@ -36,6 +36,7 @@ from .recorder import Recorder, Said
 
 #: Seconds for one rule.
 SECONDS = 120.0
+_SLOW = 10.0  # seconds after which a rule says what runs, and again
 
 _Results: typing.TypeAlias = Sequence[node_result.NodeResult]
 
@@ -352,13 +353,18 @@ def _close(driver: typing.Any) -> None:
 
 
 def within(
-    seconds: float, work: Callable[[], object], driver_class: type
+    seconds: float,
+    work: Callable[[], object],
+    driver_class: type,
+    slow: Callable[[str], object] | None = None,
 ) -> None:
     """Do some work with a driver of this class, for a limited time.
 
     It runs in a thread of its own. Nothing can end a thread that hangs: it is
     left, and does not keep the process.
 
+    :param slow: is called every few seconds with the call of the driver that
+        runs, and its line
     :raises Broken: it has not ended after these seconds
     """
     ended: futures.Future[None] = futures.Future()
@@ -376,7 +382,12 @@ def within(
         target=context.run, args=(run,), name='rule', daemon=True
     )
     thread.start()
-    thread.join(seconds)
+    left = seconds
+    while thread.is_alive() and left > 0:
+        thread.join(min(_SLOW, left))
+        left -= _SLOW
+        if slow is not None and thread.is_alive():
+            slow(''.join(_where(thread, driver_class)))
     if thread.is_alive():
         call, place = _where(thread, driver_class)
         raise Broken(

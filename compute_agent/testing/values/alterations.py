@@ -8,7 +8,7 @@ them.
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from . import bodies
@@ -20,6 +20,7 @@ _Edits = dict[Key, dict[_Path, object]]
 
 _EACH = object()  # any place in a list
 _GONE = object()  # the value of an entry that a list lacks
+_TRIES = 9  # to find a text that is new
 _TOKEN = 80  # characters of a text that is one value
 # The keys by which sources tell that something else changed.
 _VERSION = re.compile(
@@ -117,6 +118,12 @@ def _differences(
 
 def _values(opened: Mapping[Key, Any]) -> Iterator[Alteration]:
     """Yield a change of each value, of the first and last entry of lists."""
+    texts = {
+        value
+        for answer in opened.values()
+        for _, _, value in _walk(answer, (), ())
+        if isinstance(value, str)
+    }
     for key, answer in opened.items():
         of_kind: dict[_Path, list[_Path]] = {}
         for path, kind, value in _walk(answer, (), ()):
@@ -124,11 +131,24 @@ def _values(opened: Mapping[Key, Any]) -> Iterator[Alteration]:
                 of_kind.setdefault(kind, []).append(path)
         for paths in of_kind.values():
             for path in dict.fromkeys((paths[0], paths[-1])):
-                now = _another(_at(answer, path))
+                now = _new(_at(answer, path), texts)
                 yield Alteration(
                     place=f'{_title(key)}: {place(path)} became {now!r}',
                     edits={key: {path: now}},
                 )
+
+
+def _new(value: Any, texts: Container[str]) -> Any:
+    """Return another value; a text that no answer has, if there is one.
+
+    The name of another node would make one of two.
+    """
+    now = _another(value)
+    for _ in range(_TRIES):
+        if not isinstance(now, str) or now.isdigit() or now not in texts:
+            break
+        now = _another(now)
+    return now
 
 
 def _another(value: Any) -> Any:

@@ -9,9 +9,10 @@ answers allow: one value is another one, or a list has an entry less.
 import contextlib
 import dataclasses
 import typing
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 
 from ....cycle.node import node_result
+from ....tree import names
 from ...values import alterations, differences
 from ...values.differences import Held
 from ...values.verdict import Broken, DoesNotApply, NotTried
@@ -72,15 +73,18 @@ def answers_change(trial: Trial) -> None:
 
 def _try_answers(trial: Trial, *, trusts: bool) -> int:
     """Try each change of an answer; return their number."""
-    trial.restart()
-    comparing = _Comparing.begun(trial, trusts=trusts)
-    with trial.watch.recording() as answers:
-        trial.cycle()
-    found = alterations.alterations(answers, most=_MOST, with_versions=trusts)
-    for one in found:
-        with trial.watch.altering(one.altered):
-            comparing.compare(f'after {one.place}')
-    return len(found)
+    with contextlib.ExitStack() as stack, trial.aside() as other:
+        stack.callback(other.close)
+        comparing = _Comparing.begun(trial, trusts=trusts)
+        with trial.watch.recording() as answers:
+            trial.cycle()
+        found = alterations.alterations(
+            answers, most=_MOST, with_versions=trusts
+        )
+        for one in found:
+            with trial.watch.altering(one.altered):
+                comparing.compare(f'after {one.place}')
+        return len(found)
 
 
 def _changes(trial: Trial) -> Iterator[tuple[str, Callable[[], object]]]:
@@ -111,12 +115,10 @@ class _Comparing:
     """A driver in a world that changes, compared with fresh ones.
 
     :ivar usual: its notes before the first change
-    :ivar nodes: uuid → name of each node that it listed so far
     """
 
     trial: Trial
     usual: frozenset[str]
-    nodes: dict[str, str]
 
     @classmethod
     def begun(cls, trial: Trial, *, trusts: bool) -> typing.Self:
@@ -128,7 +130,7 @@ class _Comparing:
         trial.sync()
         trial.recorder.gives_facts = trusts
         usual = trial.steady_cycle('a cycle in an unchanged world')
-        return cls(trial=trial, usual=usual.notes, nodes=_listed(usual))
+        return cls(trial=trial, usual=usual.notes)
 
     def compare(self, when: str) -> None:
         """Run cycles, and compare placement with that of a fresh driver.
@@ -144,7 +146,9 @@ class _Comparing:
             wanted = wanted or self.trial.fresh()
             if _refused(wanted[0]):
                 return
-            differs = differences.left_over(wanted[1], self._held(cycle))
+            differs = differences.left_over(
+                wanted[1], _of_nodes(self.trial.held(), wanted[1])
+            )
             if not differs:
                 return
         trusting = ', in a cycle that trusts the facts'
@@ -174,15 +178,6 @@ class _Comparing:
                 renamed = True
         return renamed
 
-    def _held(self, cycle: Cycle) -> Held:
-        """Return what placement holds, without the nodes that left.
-
-        A driver need not be able to tell that a node is gone.
-        """
-        here = _listed(cycle)
-        self.nodes |= here
-        return _without(self.trial.held(), self.nodes.keys() - here.keys())
-
 
 def _refused(cycle: Cycle) -> bool:
     """Return True if the cycle of a node that is listed has an error."""
@@ -202,14 +197,18 @@ def _listed(cycle: Cycle) -> dict[str, str]:
     }
 
 
-def _without(held: Held, roots: Collection[str]) -> Held:
-    """Return providers without these roots, by uuid, and those below them."""
+def _of_nodes(held: Held, fresh: Held) -> Held:
+    """Return what placement holds, without the nodes that left.
+
+    A driver need not be able to tell that a node is gone.
+    """
     kept = {}
     for name, row in held.items():
-        top = row
-        with contextlib.suppress(KeyError):
-            while top.get('parent'):
-                top = held[top['parent']]
-        if top.get('uuid') not in roots:
+        root, top = name, row
+        while top.get('parent'):
+            root = top['parent']
+            top = held[root]
+        is_node = names.COMPUTE_NODE in (top.get('traits') or ())
+        if root in fresh or not is_node:
             kept[name] = row
     return kept

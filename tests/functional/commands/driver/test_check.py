@@ -277,6 +277,8 @@ def test_a_broken_rule_is_exit_code_1(run):
     (row,) = (r for r in done.stdout.splitlines() if r.startswith('"CA004'))
     assert 'failed' in row
     assert 'the second cycle' in row
+    assert done.stdout.count('"failed"') == 1
+    assert 'the check met what breaks CA004: see there' in done.stdout
 
 
 def test_an_unknown_driver_is_one_line(run):
