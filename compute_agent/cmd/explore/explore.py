@@ -5,6 +5,7 @@ import argparse
 import webbrowser
 
 from ... import errors, forks
+from ...cycle import garbage
 from ...monitoring.values import address
 from ..app import command, signals
 from ..audit import audit
@@ -47,6 +48,7 @@ class Explore(command.AgentCommand):
                 "'compute-agent[explore]'"
             ) from exc
         pages = site.Site(audit.load_conf(self.app.global_options))
+        garbage.set_thresholds()
         stop = signals.stop_on_signals()
         with (
             web_server.listener(bind) as opened,
