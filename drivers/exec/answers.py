@@ -311,7 +311,7 @@ def _document(text: str, place: str, call: str) -> yaml_file.Document:
         if exc.pos < len(text) - len(text.lstrip()) + 1 or exc.msg.startswith(
             'Extra'
         ):
-            line = text.splitlines()[exc.lineno - 1].strip()
+            line = text.split('\n')[exc.lineno - 1].strip()
             problem = (
                 f'{error_text.excerpt(line)} is not the answer; print only '
                 'that on standard output, and other lines on standard error'
@@ -319,4 +319,8 @@ def _document(text: str, place: str, call: str) -> yaml_file.Document:
         else:
             problem = f'not JSON: {exc.msg}, column {exc.colno}'
         raise yaml_file.FileError(place, exc.lineno, problem) from exc
+    except ValueError as exc:  # of Python's limit of digits
+        raise yaml_file.FileError(
+            place, 0, 'a number in it has too many digits; print a smaller one'
+        ) from exc
     return yaml_file.parse(text, place, SCHEMAS[call])

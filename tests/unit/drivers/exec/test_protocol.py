@@ -7,6 +7,7 @@ import pathlib
 import jsonschema
 import pytest
 
+from compute_agent import yaml_file
 from drivers.exec import answers
 
 DOCS = pathlib.Path(__file__).parents[4] / 'docs'
@@ -21,6 +22,19 @@ def test_the_published_schema_is_that_of_the_driver():
 
 def test_it_is_a_schema():
     jsonschema.Draft202012Validator.check_schema(answers.PROTOCOL)
+
+
+@pytest.mark.parametrize('text', ['', '\n', ' \n\n', '\x85', '\u2028x'])
+def test_no_answer_at_all_is_one_line(text):
+    with pytest.raises(yaml_file.FileError) as caught:
+        answers.read_list(text, 'PROGRAM list')
+    assert 'is not the answer; print only that on' in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+def test_a_number_of_too_many_digits_is_one_line():
+    with pytest.raises(yaml_file.FileError, match='has too many digits'):
+        answers.read_list(f'{{"version": {"1" * 5000}}}', 'PROGRAM list')
 
 
 @pytest.mark.parametrize('call', ['info', 'list'])
