@@ -23,9 +23,8 @@ from typing import Any, ClassVar
 import pytest
 
 from compute_agent import errors, testing, yaml_file
-from compute_agent.virt import loader
 
-from . import program
+from . import driver, program
 
 SUFFIX = '.world'
 _SECONDS = 30  # for each call of the program of the world
@@ -235,7 +234,7 @@ class ExecContract(testing.DriverContract):
     def for_target(cls, path: str) -> type[typing.Self]:
         """Return the contract class of the program with this path."""
         name = f'exec:{path}'
-        loader.driver_class(name)
+        driver.ExecDriver.for_target(path)
         program.Program(path, timeout=_TIMEOUT).check()
         members = {'driver': name, 'path': path}
         made = type(f'{cls.__name__}Of', (cls,), members)

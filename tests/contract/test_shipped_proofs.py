@@ -17,6 +17,7 @@ from compute_agent import testing
 from compute_agent.testing.contract import capability, making
 from compute_agent.testing.contract.rules import catalogue
 from compute_agent.virt import loader
+from drivers.exec import driver as programs
 from drivers.nova import driver as nova
 
 CONTRACTS = [driver_checks.contract_class(n) for n in driver_checks.DRIVERS]
@@ -68,12 +69,12 @@ def test_it_is_of_this_driver_and_its_capabilities(contract, proof):
 
 
 def test_each_driver_of_this_package_has_one():
-    """Except nova's drivers, which are not of this package."""
+    """Except nova's drivers and programs, which are not of this package."""
     ours = {
         one.target
         for one in loader.installed()
         if one.distribution == 'compute-agent'
-    } - {f'{nova.__name__}:NovaDriver'}
+    } - {f'{nova.__name__}:NovaDriver', f'{programs.__name__}:ExecDriver'}
     assert {
         f'{found.__module__}:{found.__name__}'
         for found in (making.driver_class(c.driver) for c in CONTRACTS)
