@@ -31,6 +31,7 @@ NOT_RUN = {
         'unit/compute_agent/cmd/plan/test_waiting.py has such lists'
     ),
     ('docs/driver-contract.md', 'pytest'): 'the tutorial runs these',
+    ('docs/exec-driver.md', ''): 'it needs jq; full/exec/ runs the program',
     ('docs/from-nova-driver.md', ''): 'the tutorial runs this',
     ('docs/in-place-of-nova.md', ''): (
         'full/companion/test_migration.py takes these steps'
