@@ -89,7 +89,7 @@ class TreeSetAside(tree_contents.TreeContents):
     def unhealthy(self, name_or_uuid: str, why: str) -> None:
         """Reserve the provider, and all below it, because it does not work.
 
-        As for ``drained``.
+        As for ``drained``. Of a provider that is both, this is shown.
 
         :param why: the trouble, for the operator
         :raises errors.TreeError: the tree lacks the provider, or there is no
@@ -131,6 +131,9 @@ class TreeSetAside(tree_contents.TreeContents):
         member = self._hierarchy[name_or_uuid]
         if not isinstance(why, str):
             raise _no_reason(why)
+        before = self.set_aside.get(member.uuid)
+        if cause is Cause.DRAINED and _is_unhealthy(before):
+            return  # the trouble is what an operator has to know
         self.set_aside[member.uuid] = SetAside(
             name=member.name,
             cause=cause,
@@ -173,3 +176,7 @@ def _no_reason(found: object) -> errors.TreeError:
         f'reason {error_text.excerpt(found)} is none: give a text that tells '
         'the operator why'
     )
+
+
+def _is_unhealthy(one: SetAside | None) -> bool:
+    return one is not None and one.cause is Cause.UNHEALTHY

@@ -22,7 +22,7 @@ from compute_agent.ownership import held_back
 from compute_agent.plan.diff import diff
 from compute_agent.provider_config import files
 from compute_agent.state import approvals
-from compute_agent.tree import provider
+from compute_agent.tree import provider, set_aside
 from drivers.exec import driver as exec_driver
 from drivers.exec import program
 from drivers.tree_file import describe, tree_file
@@ -303,3 +303,11 @@ def _(parse, document, **how):
 def _(asked, self, call, read, **parts):
     self._answered.clear()
     return asked(self, call, read, **parts)
+
+
+@plant(
+    set_aside._is_unhealthy,
+    'a drain hides that a device does not work',
+)
+def _(_is_unhealthy, _one):
+    return False
