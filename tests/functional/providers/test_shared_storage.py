@@ -65,6 +65,7 @@ def seen(cli, share):
         },
         'traits': ['MISC_SHARES_VIA_AGGREGATE', 'STORAGE_DISK_SSD'],
         'aggregates': [AGGREGATE],
+        'set_aside': None,
     }
     assert f'{SHARE} ({share})' in done(cli.run('tree', 'show', 'cn1')).out
     asked = 'resources=VCPU:1,DISK_GB:50&required=STORAGE_DISK_SSD'
