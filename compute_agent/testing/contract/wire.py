@@ -270,7 +270,8 @@ class Wire:
         with self._lock:
             asking = self._clients.get(peer[:2])
         is_endless = asking is not None and asking.gettimeout() is None
-        client.settimeout(_PATIENCE if is_endless else _LONGEST)
+        with watch.agent_runs():  # or it would be cut as the driver's are
+            client.settimeout(_PATIENCE if is_endless else _LONGEST)
         try:
             while client.recv(_CHUNK):
                 pass
