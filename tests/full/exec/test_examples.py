@@ -10,12 +10,14 @@ import pathlib
 import pwd
 import shutil
 import subprocess
+import sys
 
 import pytest
 
 from compute_agent import testing
 from drivers.exec import driver, program
 
+AGENT = pathlib.Path(sys.executable).with_name('compute-agent')
 EXAMPLES = pathlib.Path(__file__).parents[3] / 'etc' / 'exec'
 
 
@@ -32,7 +34,7 @@ def folder(tmp_path):
 def checked(path):
     """Return the rules that are broken, and the number of those that hold."""
     done = subprocess.run(
-        ['compute-agent', 'driver', 'check', f'exec:{path}', '-f', 'json'],
+        [AGENT, 'driver', 'check', f'exec:{path}', '-f', 'json'],
         capture_output=True,
         text=True,
         check=False,
