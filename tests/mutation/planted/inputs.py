@@ -122,7 +122,7 @@ def _(_replace, self, given):
 @plant(
     hierarchy.check_records, 'no inventory at all is taken for an empty one'
 )
-def _(_check, records):
+def _(_check, records, _now=None):
     return {rc: dict(records[rc]) for rc in records or ()}
 
 
