@@ -60,7 +60,9 @@ def refused(act, *args, **named):
     return said
 
 
-@pytest.mark.parametrize('given', ['COMPUTE_NODE', None, 7, b'COMPUTE_NODE', 7.5])
+@pytest.mark.parametrize(
+    'given', ['COMPUTE_NODE', None, 7, b'COMPUTE_NODE', 7.5]
+)
 @pytest.mark.parametrize('method', OF_COLLECTIONS)
 def test_what_is_no_collection_is_refused(providers, method, given):
     said = refused(OF_COLLECTIONS[method], providers, given)
