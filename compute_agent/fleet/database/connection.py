@@ -42,8 +42,15 @@ _MYSQL = (
     'max_statement_time',
     'idle_transaction_timeout',
     'innodb_lock_wait_timeout',
+    'net_write_timeout',
 )
-_POSTGRESQL = ('statement_timeout', 'idle_in_transaction_session_timeout')
+# An agent that is cut off while it reads holds its locks until the server's
+# system gives the connection up: tcp_user_timeout, net_write_timeout.
+_POSTGRESQL = (
+    'statement_timeout',
+    'idle_in_transaction_session_timeout',
+    'tcp_user_timeout',
+)
 # Failures that a person must mend: in the server's words, and in ours.
 _MISTAKES = {
     r'authentication failed|\b1045\b|no pg_hba.conf entry|role .* does not'

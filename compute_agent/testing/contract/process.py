@@ -183,8 +183,9 @@ class Guest:
             self._signals.append(f'the handler of {name} is {_short(handler)}')
             return signal.getsignal(number)
 
-        streams = sys.stdout, sys.stderr
+        streams, shown = (sys.stdout, sys.stderr), warnings.showwarning
         sys.stdout, sys.stderr = self._out, self._err
+        warnings.showwarning = _not_shown  # Python prints them, no driver
         logging.root.addHandler(null)
         setattr(signal, 'signal', told)  # noqa: B010 (other type)
         self._before = _values()
@@ -195,6 +196,11 @@ class Guest:
             setattr(signal, 'signal', true)  # noqa: B010
             logging.root.removeHandler(null)
             sys.stdout, sys.stderr = streams
+            warnings.showwarning = shown
+
+
+def _not_shown(*_warning: object, **_how: object) -> None:
+    """Print no warning."""
 
 
 class _Heard(io.TextIOBase):

@@ -10,6 +10,7 @@ import contextlib
 import pathlib
 import re
 import signal
+import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -213,8 +214,14 @@ class Fleet:
         self.nodes.tell(self.daemons.values())
 
     def is_right(self) -> bool:
-        """Return True if placement has what it should."""
-        return not self.wrong()
+        """Return True if placement has what it should.
+
+        Its file cannot be opened at the moment at which it begins its log.
+        """
+        try:
+            return not self.wrong()
+        except sqlite3.OperationalError:
+            return False
 
     def wrong(self) -> list[str]:
         """Return what placement has otherwise than it should."""
