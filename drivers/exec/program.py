@@ -21,7 +21,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 from compute_agent import error_text, errors, file_trust
@@ -146,9 +146,10 @@ class Program:
             asked.seek(0)
             status, problem = self._run(call, (asked, answer, said))
             line = _last_line(said)
+            is_silent = not line and not _largest([answer])
             if problem:
                 raise self._failed(call, problem)
-            if status == UNSUPPORTED and not line:
+            if status == UNSUPPORTED and is_silent:
                 raise Unsupported(call)
             if status:
                 raise self._failed(call, _ended_with(status, line))
@@ -174,7 +175,7 @@ class Program:
         except OSError as exc:
             raise self._failed(call, _why_not_started(exc)) from exc
         try:
-            problem = self._wait(process.pid, files[1])
+            problem = self._wait(process.pid, files[1:])
         finally:
             with self._lock:
                 # Until it is waited for, no other process has its number.
@@ -208,7 +209,7 @@ class Program:
             self._running.add(process.pid)
         return process
 
-    def _wait(self, pid: int, answer: IO[bytes]) -> str:
+    def _wait(self, pid: int, said: Sequence[IO[bytes]]) -> str:
         """Wait until a process ended; return why it has to be ended, or ''."""
         deadline = time.monotonic() + self._timeout
         ended = os.pidfd_open(pid)
@@ -221,11 +222,11 @@ class Program:
                         f'it did not end within {self._timeout:g} s; make it '
                         'quicker, or raise [exec] timeout'
                     )
-                if os.fstat(answer.fileno()).st_size > LARGEST:
+                if _largest(said) > LARGEST:
                     break
         finally:
             os.close(ended)
-        if os.fstat(answer.fileno()).st_size > LARGEST:
+        if _largest(said) > LARGEST:
             return f'it printed more than {LARGEST} bytes; print less'
         return ''
 
@@ -248,9 +249,25 @@ _Files = tuple[IO[bytes], IO[bytes], IO[bytes]]
 
 
 def _kill(pid: int) -> None:
-    """End the session that a process began."""
-    with contextlib.suppress(ProcessLookupError):
+    """End the session that a process began, with all of its groups.
+
+    A process that became root is left to end by itself.
+    """
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
+    for folder in pathlib.Path('/proc').glob('[0-9]*'):
+        with contextlib.suppress(OSError):
+            if _session(folder) == pid:
+                os.kill(int(folder.name), signal.SIGKILL)
+
+
+def _session(folder: pathlib.Path) -> int:
+    """Return the session of a process, by its folder in ``/proc``."""
+    return int((folder / 'stat').read_text().rpartition(')')[2].split()[3])
+
+
+def _largest(files: Sequence[IO[bytes]]) -> int:
+    return max(os.fstat(one.fileno()).st_size for one in files)
 
 
 def _why_not_executable(found: os.stat_result, path: str) -> str:

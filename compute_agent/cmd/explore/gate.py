@@ -9,6 +9,7 @@ refusal is one line that repeats nothing of the request. The module does no
 I/O; ``web_server.py`` and the daemon's page ask it.
 """
 
+import contextlib
 import dataclasses
 import hmac
 import ipaddress
@@ -74,7 +75,7 @@ def foreign(asked: Asked, hosts: Collection[str]) -> Refusal | None:
     host = asked.headers.get('host', '')
     named = _HOST.fullmatch(host)
     name = (named[1] or named[2]).lower() if named else ''
-    if name not in _LOCAL and name not in hosts:
+    if not name or not (name in _LOCAL or name in hosts or _is_loopback(name)):
         return Refusal(
             status=421,
             line='the Host of this request is not this server: open the '
@@ -92,6 +93,14 @@ def foreign(asked: Asked, hosts: Collection[str]) -> Refusal | None:
     if asked.method not in {'GET', 'HEAD'}:
         return Refusal(status=405, line='these pages are only read: use GET')
     return None
+
+
+def _is_loopback(name: str) -> bool:
+    """Return True for an address of this machine alone."""
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
 
 
 def is_address(host: str) -> bool:
@@ -151,7 +160,8 @@ class Gate:
         self.token = secrets.token_urlsafe(24)
         self._sessions.append(secrets.token_urlsafe(24))
         del self._sessions[:-_MOST_SESSIONS]
-        self._tell(self.token)
+        with contextlib.suppress(OSError):  # nobody reads its output any more
+            self._tell(self.token)
         rest = [
             (name, value)
             for name, values in asked.query.items()

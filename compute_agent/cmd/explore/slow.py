@@ -23,6 +23,7 @@ class _Work(Generic[_T]):
     """One question under way, or answered."""
 
     began: float
+    ended: float = float('inf')
     done: threading.Event = dataclasses.field(default_factory=threading.Event)
     value: _T | None = None
     problem: BaseException | None = None
@@ -83,7 +84,7 @@ class Slow(Generic[_T]):
             old = [
                 one
                 for one, work in self._works.items()
-                if work.done.is_set() and now - work.began >= self._seconds
+                if now - work.ended >= self._seconds
             ]
             for one in old:
                 del self._works[one]
@@ -100,14 +101,14 @@ class Slow(Generic[_T]):
                 )
             work = self._works[key] = _Work(began=now)
         threading.Thread(
-            target=_run, args=(work, make), name='slow page', daemon=True
+            target=self._run, args=(work, make), name='slow page', daemon=True
         ).start()
         return work
 
-
-def _run(work: _Work[_T], make: Callable[[], _T]) -> None:
-    try:
-        work.value = make()
-    except BaseException as exc:  # noqa: BLE001 (raised to who asks)
-        work.problem = exc
-    work.done.set()
+    def _run(self, work: _Work[_T], make: Callable[[], _T]) -> None:
+        try:
+            work.value = make()
+        except BaseException as exc:  # noqa: BLE001 (raised to who asks)
+            work.problem = exc
+        work.ended = self._clock()
+        work.done.set()

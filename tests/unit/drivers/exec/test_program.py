@@ -121,6 +121,42 @@ def test_what_a_program_leaves_running_is_ended(script, tmp_path):
     wait_for_end(int((tmp_path / 'child').read_text()))
 
 
+@pytest.mark.catches('a program leaves processes behind')
+def test_a_process_in_a_group_of_its_own_is_ended_too(script, tmp_path):
+    path = script(f'echo $$ > {tmp_path}/child; timeout 900 sleep 1000')
+    told(path, timeout=0.5)
+    session = int((tmp_path / 'child').read_text())
+    until = time.monotonic() + 10
+    while in_session(session):
+        assert time.monotonic() < until, 'something is still running'
+        os.sched_yield()
+
+
+def in_session(number):
+    found = []
+    for path in pathlib.Path('/proc').glob('[0-9]*/stat'):
+        try:
+            words = path.read_text().rpartition(')')[2].split()
+        except OSError:
+            continue
+        if int(words[3]) == number and words[0] != 'Z':
+            found.append(path)
+    return found
+
+
+def test_status_3_after_a_part_of_an_answer_is_a_failure(script):
+    assert told(script("printf '{'; exit 3")) == (
+        'PROGRAM describe: it ended with status 3 and said nothing on stderr'
+    )
+
+
+def test_what_it_says_on_stderr_has_a_limit(script):
+    path = script('exec head -c 17000000 /dev/zero >&2')
+    assert told(path) == (
+        'PROGRAM describe: it printed more than 16000000 bytes; print less'
+    )
+
+
 def wait_for_end(pid):
     """Wait until a process of another parent is gone, or a zombie."""
     path, until = pathlib.Path(f'/proc/{pid}/stat'), time.monotonic() + 10
