@@ -9,6 +9,7 @@ so that a message has the line of a mistake.
 
 import dataclasses
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ from compute_agent.tree import names, provider_tree
 from ..tree_file import tree_file
 
 VERSION = 1
+# YAML reads a number with an exponent, and half of a character, differently.
+_ONLY_JSON = re.compile(r'\d[eE][-+\d]|\\u[dD][89a-fA-F]')
 
 _TEXT: dict[str, Any] = {'type': 'string'}
 _TRAITS = tree_file.SCHEMA['properties']['authority']
@@ -302,7 +305,7 @@ def _document(text: str, place: str, call: str) -> yaml_file.Document:
     :raises yaml_file.FileError: it is no JSON, or something else
     """
     try:
-        json.loads(text)
+        data = json.loads(text)
     except RecursionError as exc:
         raise yaml_file.FileError(
             place, 0, 'its answer is nested too deeply; print it flatter'
@@ -323,4 +326,6 @@ def _document(text: str, place: str, call: str) -> yaml_file.Document:
         raise yaml_file.FileError(
             place, 0, 'a number in it has too many digits; print a smaller one'
         ) from exc
+    if _ONLY_JSON.search(text):
+        text = json.dumps(data, ensure_ascii=False)
     return yaml_file.parse(text, place, SCHEMAS[call])

@@ -32,6 +32,13 @@ def test_no_answer_at_all_is_one_line(text):
     assert str(caught.value).isprintable()
 
 
+def test_what_only_json_has_is_read():
+    text = '{"version": 1, "nodes": [{"name": "a", "title": "\\ud83d\\ude00",'
+    found = answers.read_list(f'{text} "facts": [1e5, 2]}}]}}', 'PROGRAM list')
+    assert found['a'].title == '\U0001f600'
+    assert found['a'].facts == [100000.0, 2]
+
+
 def test_a_number_of_too_many_digits_is_one_line():
     with pytest.raises(yaml_file.FileError, match='has too many digits'):
         answers.read_list(f'{{"version": {"1" * 5000}}}', 'PROGRAM list')
