@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong in the cloud, and its repair: the answer of ``audit``."""
+"""The page of findings and their repair: the answer of ``audit``."""
 
 import io
 

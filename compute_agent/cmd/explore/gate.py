@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may ask for a page: the token, the Host, the Origin, the method.
+"""The gate lets a browser in: token, Host, Origin and method of a request.
 
 A page shows a cloud with the account of the person who runs the command, so
 only that person's browser may have it. The address that the command prints has

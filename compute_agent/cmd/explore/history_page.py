@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What changed, when, by whom and why: the entries of ``history -f json``."""
+"""The page of changes with time, author and reason, as ``history`` has them."""
 
 import typing
 

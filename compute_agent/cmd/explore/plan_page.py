@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the next cycle would write, as a diff, and what waits for a person."""
+"""The page of the next cycle's writes, as a diff, and of held changes."""
 
 from . import slow
 from .this_agent import Data, Planned, ThisAgent

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the pages read from placement, with the account of the person.
+"""The pages' source: it reads placement with the account of the person.
 
 Lists are kept for some seconds, so that paging and sorting ask nothing. The
 modules ``*_page.py`` call it, from several threads.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the agent of this machine knows: its plan, its record, its history.
+"""The knowledge of this machine's agent: its plan, its record, its history.
 
 The pages are of a whole cloud; who gave a trait and what waits for a yes is
 known for the nodes of this machine's agent only. On a machine without an agent

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a process has once, and a driver must leave as it is.
+"""The things that a process has once, and a driver leaves as they are.
 
 The driver is a guest in the agent's process: the working directory, the
 environment, the handlers of signals, the root logger, the hooks of ``sys`` and

@@ -270,17 +270,21 @@ def _(_remove_undescribed, _self, _node):
     return None
 
 
+def _with_nodes(file, **changes):
+    """Return a document whose nodes have other values."""
+    nodes = {
+        name: dataclasses.replace(node, **changes)
+        for name, node in file.nodes.items()
+    }
+    return dataclasses.replace(file, nodes=nodes)
+
+
 @plant(
     tree_file.parse,
     'a program removes the children of others',
 )
 def _(parse, document, **how):
-    file = parse(document, **how)
-    nodes = {
-        name: dataclasses.replace(node, leaves_foreign=False)
-        for name, node in file.nodes.items()
-    }
-    return dataclasses.replace(file, nodes=nodes)
+    return _with_nodes(parse(document, **how), leaves_foreign=False)
 
 
 @plant(
@@ -288,12 +292,7 @@ def _(parse, document, **how):
     'a program that names no children loses them',
 )
 def _(parse, document, **how):
-    file = parse(document, **how)
-    nodes = {
-        name: dataclasses.replace(node, keeps_children=False)
-        for name, node in file.nodes.items()
-    }
-    return dataclasses.replace(file, nodes=nodes)
+    return _with_nodes(parse(document, **how), keeps_children=False)
 
 
 @plant(
