@@ -61,7 +61,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
     $(sort $(wildcard drivers/*/conf.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo-ironic demo-fleet libvirt-packages database-packages exec-packages browser-packages explore-pictures bench-explore fleet-trials stack bench-outage bench-fleet bench-ironic test servers test-full test-servers test-examples test-pythons test-debian test-stateful churn chaos parity \
+.PHONY: help run demo-ironic demo-fleet libvirt-packages database-packages exec-packages browser-packages explore-pictures bench-explore fleet-trials stack bench-outage bench-fleet bench-ironic test servers test-full test-servers test-examples test-rest test-pythons test-debian test-stateful churn chaos parity \
     companion companion-settings in-place nova-deb nova-deb-check nova-deb-packages test-planted mutmut lint types contracts collect wheel-check dist docs board-picture screens deb deb-check deb-packages container-check bench \
     bench-traits bench-tree bench-rows bench-libvirt bench-rules bench-ways sample \
     surface driver-checks check clean
@@ -251,6 +251,10 @@ test-servers: .venv/dev.stamp servers .servers/nova-agent.stamp  ## Tests with r
 
 test-examples: .venv/dev.stamp  ## Every test without real servers, all examples
 	$(PYTEST) $(PARALLEL) $(addprefix --ignore=,$(SLOW_TESTS))
+
+test-rest: .venv/dev.stamp  ## What "make test" leaves out of these: long tests, and all examples of each property
+	$(PYTEST) $(PARALLEL) -m 'long or hypothesis' \
+	    $(addprefix --ignore=,$(SLOW_TESTS))
 
 test-pythons: .venv/pythons.stamp  ## "make test" from the wheel on each Python here, and with the lowest versions (ENVS=py313,lowest for less)
 	PATH="$$PATH$(PYENV)" $(BIN)/tox run \

@@ -61,6 +61,7 @@ def test_drift_is_told_where_the_agent_reports(elsewhere, members):
     assert 'run the command on its machine' in refused.line
 
 
+@pytest.mark.long_except(every=2)
 @pytest.mark.parametrize('name', ['first', 'third'])
 def test_a_record_is_handed_over_beside_running_agents(
     members, tmp_path, name
@@ -127,6 +128,7 @@ def test_a_database_that_is_away_is_said(members):
     assert 'secret' not in said.line
 
 
+@pytest.mark.long_except(every=2)
 @pytest.mark.parametrize('name', ['second', 'third'])
 def test_an_approval_on_any_machine_reaches_the_holder(
     members, name, monkeypatch
@@ -150,6 +152,7 @@ def test_an_approval_on_any_machine_reaches_the_holder(
     assert f' on {socket.gethostname()} (asked at ' in entry['Who']
 
 
+@pytest.mark.long_except(every=3)
 @pytest.mark.parametrize('name', ['first', 'second', 'third'])
 def test_sync_on_any_machine_is_carried_out_by_the_holder(members, name):
     holder, _standby = members.both()
@@ -170,6 +173,7 @@ def test_sync_on_any_machine_is_carried_out_by_the_holder(members, name):
     assert 'cn2' in wrong.err
 
 
+@pytest.mark.long_except(every=2)
 @pytest.mark.parametrize('name', ['second', 'third'])
 def test_an_unknown_digest_is_refused_by_the_holder(members, name):
     members.both()
@@ -211,6 +215,7 @@ def test_where_no_agent_reports_the_command_does_it_itself(members):
     assert 'CUSTOM_NEW' in members.traits()
 
 
+@pytest.mark.long_except(every=2)
 @pytest.mark.parametrize('name', ['second', 'third'])
 def test_status_on_any_machine_shows_who_reports_and_who_stands_by(
     members, name

@@ -112,6 +112,7 @@ KEPT = {
 }
 
 
+@pytest.mark.long_except(every=3)
 @pytest.mark.parametrize('case', LOSSES)
 @pytest.mark.parametrize('workers', [1, 4])
 @pytest.mark.catches(
@@ -396,6 +397,7 @@ def waiting(results):
     return [r.node.name for r in results if r.held]
 
 
+@pytest.mark.long_except(every=3)
 @pytest.mark.parametrize('case', [*LOSSES, 'departures'])
 @pytest.mark.parametrize('restarts', [False, True])
 @pytest.mark.catches(
