@@ -6,6 +6,7 @@ memory. One compression at most is accepted: nested ones multiply. The body of
 an error is cut at a size of its own, because its status says enough.
 """
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -45,20 +46,28 @@ class BoundedAdapter(session.TCPKeepAliveAdapter):
     def init_poolmanager(self, *args: Any, **named: Any) -> None:
         """Make the pools; their connections keep the deadlines."""
         super().init_poolmanager(*args, **named)
-        deadline.enforce(self.poolmanager, self._check_opened)
+        deadline.enforce(
+            self.poolmanager,
+            self._check_opened,
+            longest=self._seconds or math.inf,
+        )
 
     def proxy_manager_for(self, proxy: str, **named: Any) -> Any:
         """Return the pools of a proxy; they keep the deadlines too."""
         is_new = proxy not in self.proxy_manager
         manager = super().proxy_manager_for(proxy, **named)
         if is_new:
-            deadline.enforce(manager)
+            deadline.enforce(manager, longest=self._seconds or math.inf)
         return manager
 
     def send(
         self, request: requests.PreparedRequest, *args: Any, **how: Any
     ) -> requests.Response:
         """Send a request; the answer is bounded, also if it is read later.
+
+        If it gets no answer, the idle connections are closed, too. They lead
+        to the same server: after its address moved to another one, each would
+        cost a request its whole time.
 
         :raises errors.UnknownState: the body is compressed in another way
             than asked for
@@ -69,8 +78,12 @@ class BoundedAdapter(session.TCPKeepAliveAdapter):
                 f'{request.method} {error_text.address(str(request.url))} was '
                 'not sent: a rate limit or a retry took all the time that it had'
             )
-        with deadline.within(self._seconds):
-            answer = super().send(request, *args, **how)
+        try:
+            with deadline.within(self._seconds):
+                answer = super().send(request, *args, **how)
+        except (requests.ConnectionError, requests.Timeout):
+            self.close()
+            raise
         streamed = how.get('stream') or (args and args[0])
         return BoundedResponse.of(
             answer, MOST_STREAMED if streamed else MOST_AT_ONCE

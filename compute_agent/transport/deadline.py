@@ -100,20 +100,27 @@ def accept(opened: connections.HTTPConnection) -> None:
 
 
 def enforce(
-    manager: urllib3.PoolManager, check_opened: Opened = accept
+    manager: urllib3.PoolManager,
+    check_opened: Opened = accept,
+    longest: float = math.inf,
 ) -> None:
     """Make the connections of a pool manager keep the deadlines.
 
     :param check_opened: checks a new connection before its first request
+    :param longest: seconds after which a connection begins no request. The
+        name of the server may have another address by then, and the server of
+        the old one may still answer.
     """
     manager.pool_classes_by_scheme = {
-        scheme: _keeping(pool, check_opened)
+        scheme: _keeping(pool, check_opened, longest)
         for scheme, pool in manager.pool_classes_by_scheme.items()
     }
 
 
 def _keeping(
-    pool: type[connectionpool.HTTPConnectionPool], check_opened: Opened
+    pool: type[connectionpool.HTTPConnectionPool],
+    check_opened: Opened,
+    longest: float,
 ) -> type[connectionpool.HTTPConnectionPool]:
     """Return a class of pools whose connections keep the deadlines."""
     made: Any = pool.ConnectionCls
@@ -122,6 +129,7 @@ def _keeping(
         if _CURRENT.due < math.inf:
             opened.timeout = _left(opened.timeout or math.inf)
         made.connect(opened)
+        opened.since = time.monotonic()  # type: ignore[attr-defined]
         check_opened(opened)
 
     def send(opened: connections.HTTPConnection, part: Any) -> None:
@@ -137,8 +145,15 @@ def _keeping(
             _relax(opened.sock)
         return answer
 
+    def is_connected(opened: connections.HTTPConnection) -> bool:
+        since: float = getattr(opened, 'since', -math.inf)
+        return made.is_connected.__get__(opened) and (
+            time.monotonic() - since < longest
+        )
+
     members = {
         'connect': connect,
+        'is_connected': property(is_connected),
         'send': send,
         'getresponse': getresponse,
         'response_class': staticmethod(_response),

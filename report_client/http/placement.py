@@ -72,6 +72,10 @@ class Adapter(Protocol):
         """Send one request."""
 
 
+def _stay() -> None:
+    """Keep the address."""
+
+
 class Placement:
     """Placement's API over one keystoneauth adapter; threads may share it.
 
@@ -82,6 +86,8 @@ class Placement:
         sent. A write without a generation, which would also be carried out
         later, gets no more time than that to arrive, and the fence is asked
         again when its connection stands.
+    :param look_again: called after a request without a usable answer; finds
+        placement's address anew, and raises nothing
     """
 
     def __init__(
@@ -89,9 +95,11 @@ class Placement:
         adapter: Adapter,
         access: Access | str,
         fence: Callable[[], float] | None = None,
+        look_again: Callable[[], None] = _stay,
     ) -> None:
         self._adapter = adapter
         self._fence = fence
+        self._look_again = look_again
         self._access = (
             Access(where=access) if isinstance(access, str) else access
         )
@@ -157,6 +165,16 @@ class Placement:
 
         :param stream: leave the body unread
         """
+        try:
+            return self._accepted(request, needed, stream=stream)
+        except errors.Unreachable:
+            self._look_again()
+            raise
+
+    def _accepted(
+        self, request: codec.Request, needed: codec.Version, *, stream: bool
+    ) -> Response:
+        """Return the 2xx response to a request at a version of both sides."""
         sent = self._version
         self._check(request, needed)
         response = self._answer(request, stream=stream)
@@ -304,8 +322,9 @@ class Placement:
             refusal = protection.redirected(asked, status, target, 'placement')
             return errors.Unreachable(str(refusal))
         if error_mapping.is_not_placement(request, status, error):
+            told = f', "{error.get("detail")}"' if status == 400 else ''
             return errors.Unreachable(
-                f'{self.where} is no placement (HTTP {status}): '
+                f'{self.where} is no placement (HTTP {status}{told}): '
                 f'{self._access.hint}'
             )
         return error_mapping.error_for(request, status, error, self._access)

@@ -13,6 +13,7 @@ import socketserver
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+CATALOG = '/auth/catalog'
 PAUSE = 0.05  # seconds between two pieces of an answer that never ends
 
 
@@ -131,14 +132,15 @@ def keystone(
     token_id: str = 'TOKEN-1',
     role: str = 'service',
 ) -> list[bytes]:
-    """Return keystone's answer to discovery or to a request for a token.
+    """Return keystone's answer to discovery, or with a token or its catalog.
 
     :param url: keystone's own address
     :param catalog: service type → address
     :param token_id: the token that it gives
     :param role: the role of the token's user
     """
-    if request.method == 'GET':
+    is_catalog = request.route.endswith(CATALOG)
+    if request.method == 'GET' and not is_catalog:
         version = {
             'id': 'v3.14',
             'status': 'stable',
@@ -164,6 +166,8 @@ def keystone(
         }
         for kind, address in catalog.items()
     ]
+    if is_catalog:
+        return answer(body={'catalog': endpoints})
     token = {
         'methods': ['password'],
         'user': {'domain': {'id': 'd', 'name': 'd'}, 'id': 'u', 'name': 'u'},
@@ -181,7 +185,7 @@ def keystone(
 
 
 def is_keystones(request: Received) -> bool:
-    """Return True for discovery and requests for tokens."""
+    """Return True for discovery and requests for tokens or the catalog."""
     return request.route in {'/', '/v3', '/v3/'} or request.route.endswith(
-        '/auth/tokens'
+        ('/auth/tokens', CATALOG)
     )

@@ -62,6 +62,7 @@ class SecureCloud:
     :ivar keystone_front: the server with TLS in front of keystone
     :ivar front: the server with TLS in front of placement
     :ivar behind: keystone's address without TLS
+    :ivar placement: placement's address without TLS
     :ivar authority: signed the certificates of both
     """
 
@@ -74,6 +75,7 @@ class SecureCloud:
         self.keystone = ''
         self.keystone_front: tls_front.Front
         self.front: tls_front.Front
+        self.placement = ''
         self._token = ''
         self._made = 0
 
@@ -201,6 +203,35 @@ class SecureCloud:
                 }
                 self.ask('POST', '/v3/endpoints', {'endpoint': endpoint})
 
+    @contextlib.contextmanager
+    def other_endpoint(
+        self, kind: str, url: str, region: str
+    ) -> Iterator[None]:
+        """Have the catalog another address of a service in a region.
+
+        On exit, the catalog is as it was.
+        """
+        service = self._id('services', kind)
+        listed = f'/v3/endpoints?service_id={service}'
+        before = self.ask('GET', listed).json()['endpoints']
+        new = {'interface': 'internal', 'url': url, 'region_id': region}
+        for each in before:
+            if (each['interface'], each['region_id']) == ('internal', region):
+                path = f'/v3/endpoints/{each["id"]}'
+                self.ask('PATCH', path, {'endpoint': {'url': url}})
+                back = {'endpoint': {'url': each['url']}}
+                undo: tuple[str, str, object] = 'PATCH', path, back
+                break
+        else:
+            self.ask('PUT', f'/v3/regions/{region}', {'region': {}})
+            body = {'endpoint': {**new, 'service_id': service}}
+            made = self.ask('POST', '/v3/endpoints', body).json()['endpoint']
+            undo = 'DELETE', f'/v3/endpoints/{made["id"]}', None
+        try:
+            yield
+        finally:
+            self.ask(*undo)
+
     def _id(self, kind: str, name: str) -> str:
         answer = self.ask('GET', f'/v3/{kind}?name={name}').json()
         return str(answer[kind][0]['id'])
@@ -250,6 +281,7 @@ def secure_cloud(folder: pathlib.Path) -> Iterator[SecureCloud]:
         made.front = stack.enter_context(
             tls_front.tls_front(placement.url, context)
         )
+        made.placement = placement.url
         made.fill({'placement': made.front.url})
         yield made
 

@@ -63,7 +63,8 @@ class Front(http.server.ThreadingHTTPServer):
     """Does the handshake in the thread of the connection.
 
     :ivar url: the address
-    :ivar context: its side of TLS; it may be changed between two requests
+    :ivar context: its side of TLS; it may be changed between two requests.
+        None for plain HTTP
     :ivar instead: answers each request in place of the server behind: status,
         headers and body
     :ivar tokens: the token of each request
@@ -72,19 +73,23 @@ class Front(http.server.ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, target: str, context: ssl.SSLContext) -> None:
+    def __init__(self, target: str, context: ssl.SSLContext | None) -> None:
         self.context = context
         self.instead: tuple[int, _Headers, bytes] | None = None
         self.tokens: list[str] = []
         self.issued: set[str] = set()
         where = {'target': parse.urlsplit(target).netloc}
         super().__init__(('127.0.0.1', 0), type('_To', (_Handler,), where))
-        self.url = f'https://127.0.0.1:{self.server_address[1]}'
+        scheme = 'https' if context else 'http'
+        self.url = f'{scheme}://127.0.0.1:{self.server_address[1]}'
 
     def finish_request(
         self, request: typing.Any, client_address: typing.Any
     ) -> None:
         """Speak TLS, if the client does."""
+        if self.context is None:
+            super().finish_request(request, client_address)
+            return
         with (
             contextlib.suppress(OSError),  # a client that does not trust it
             self.context.wrap_socket(request, server_side=True) as tls,
@@ -93,8 +98,8 @@ class Front(http.server.ThreadingHTTPServer):
 
 
 @contextlib.contextmanager
-def tls_front(target: str, context: ssl.SSLContext) -> Iterator[Front]:
-    """Serve ``target`` with TLS while the context lasts."""
+def tls_front(target: str, context: ssl.SSLContext | None) -> Iterator[Front]:
+    """Serve ``target`` with TLS, or without, while the context lasts."""
     with Front(target, context) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
         thread.start()

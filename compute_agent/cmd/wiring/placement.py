@@ -23,6 +23,7 @@ from ...conf import placement as placement_conf
 from ...dev import embedded_placement as embedded
 from ...transport import (
     bounded_adapter,
+    catalog,
     clouds,
     deadline,
     environment,
@@ -63,7 +64,12 @@ def placement_service(
     :raises errors.ConfigError: an option of ``[placement]`` is wrong
     """
     found = connection(conf, wait)
-    return placement.Placement(found, access(conf, found), fence)
+    return placement.Placement(
+        found,
+        access(conf, found),
+        fence,
+        catalog.Catalog(found, 'placement').look_again,
+    )
 
 
 def connection(

@@ -16,6 +16,7 @@ from keystoneauth1 import adapter, exceptions
 
 from compute_agent import errors
 from compute_agent.transport import account as accounts
+from compute_agent.transport import catalog
 
 from ..nodes import answers
 
@@ -57,6 +58,7 @@ class Connection:
         account: accounts.Account = OPTIONS,
     ) -> None:
         self._endpoint = endpoint
+        self._catalog = catalog.Catalog(endpoint, 'Ironic')
         self._account = account
         self._needed = needed
         self._max_retries = max_retries
@@ -76,6 +78,7 @@ class Connection:
         try:
             return self._request(method, path, body)
         except errors.Unavailable:
+            self._catalog.look_again()
             with self._lock:
                 self._client, self._version = None, answers.NEWEST
             raise

@@ -102,10 +102,13 @@ def is_not_placement(
     """Return True if another service than placement sent the error.
 
     Placement never answers 404 for a list, and its error bodies have a status.
+    A server with TLS answers 400 to plain HTTP.
 
     :param error: the first error of the body; {} or without a status if the
         body is not placement's
     """
+    if status == 400:
+        return _is_list(request) and 'status' not in error
     return status in {404, 405} and (
         _is_list(request) or 'status' not in error
     )

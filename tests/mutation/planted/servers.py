@@ -8,6 +8,8 @@ from compute_agent import error_text
 from compute_agent.dev import proof
 from compute_agent.transport import (
     bounded_adapter,
+    catalog,
+    deadline,
     environment,
     protection,
 )
@@ -40,6 +42,29 @@ def _(_iter_content, self, *how, **named):
 def _(merge, self, url, *settings):
     first = vars(self).setdefault('_first', url)
     return merge(self, first, *settings)
+
+
+@plant(
+    bounded_adapter.BoundedAdapter.close,
+    'idle connections outlive a request without an answer',
+)
+def _(_close, _self):
+    return None
+
+
+@plant(deadline.enforce, 'a connection is used for ever')
+def _(enforce, manager, check_opened=deadline.accept, **_longest):
+    return enforce(manager, check_opened)
+
+
+@plant(catalog.Catalog.look_again, 'the catalog of an old token is used')
+def _(_look_again, _self):
+    return None
+
+
+@plant(catalog.Catalog._is_due, 'an outage asks keystone again and again')
+def _(_is_due, _self):
+    return True
 
 
 @plant(protection.bound_wait, 'a server decides how long the agent sleeps')

@@ -20,6 +20,7 @@ class Namespace:
     """A network namespace and its cable.
 
     :ivar host: the address of this machine at the other end
+    :ivar inside: its own address
     """
 
     def __init__(self) -> None:
@@ -29,7 +30,7 @@ class Namespace:
         # 198.18.0.0/15 is for tests of networks: nobody else is there.
         net = f'198.18.{number // 64 % 256}.'
         first = number % 64 * 4 + 1
-        self.host, self._inside = f'{net}{first}', f'{net}{first + 1}'
+        self.host, self.inside = f'{net}{first}', f'{net}{first + 1}'
 
     def command(self, *words: str) -> list[str]:
         """Return a command that runs in it."""
@@ -56,7 +57,7 @@ class Namespace:
         _ip('address', 'add', f'{self.host}/30', 'dev', self._ours)
         self.mend()
         inside = ('-n', self._name)
-        address = f'{self._inside}/30'
+        address = f'{self.inside}/30'
         _ip(*inside, 'address', 'add', address, 'dev', self._theirs)
         for device in ('lo', self._theirs):
             _ip(*inside, 'link', 'set', device, 'up')
