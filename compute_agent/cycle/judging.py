@@ -21,6 +21,8 @@ from collections.abc import (
 from .. import error_text, errors
 from ..limits import approval, blast_radius, judgement
 from ..state.approvals import Approvals, Masses
+from ..tree import alike
+from ..tree.node import Node
 from .node.node_cycle import NodeCycle
 
 LOG = logging.getLogger(__name__)
@@ -104,14 +106,16 @@ class Judge:
         :param limits: None if a person confirmed all removals
         :param is_part: as for ``Nodes``
         """
-        made = set[approval.Subject]()
+        made, lost = set[approval.Subject](), list[tuple[Node, str]]()
         for cycle in cycles:
             removed = cycle.removed()
             made.update(
                 approval.removal_subjects(removed, departed=cycle.departed)
             )
             if limits is not None and not cycle.departed:
-                _warn(cycle, removed, limits)
+                lost += _lost(cycle, removed, limits)
+        for line in alike.lines(lost):
+            LOG.warning('%s', line)
         approved = self.approvals.approved(made)
         if is_part and limits is not None:
             for cycle in cycles:
@@ -170,12 +174,12 @@ class Judge:
         self._used = used
 
 
-def _warn(
+def _lost(
     cycle: NodeCycle,
     removed: blast_radius.Removals,
     limits: blast_radius.Limits,
-) -> None:
-    """Log a warning if a node that stays lost capacity or providers."""
+) -> Iterator[tuple[Node, str]]:
+    """Yield a node that stays and lost capacity or providers, and a text."""
     lost = limits.lost_classes(removed.totals)
     lines = [f'{rc} {lost[rc][0]}→{lost[rc][1]}' for rc in sorted(lost)]
     before = cycle.before()
@@ -183,11 +187,13 @@ def _warn(
     if gone:
         lines.append(f'without {error_text.listed(gone)}')
     if lines:
-        LOG.warning(
-            '%s: it offers less now, as its driver describes it: %s; if that '
-            'is wrong, ask the driver with "compute-agent probe"',
+        yield (
             cycle.node,
-            ', '.join(lines),
+            (
+                'it offers less now, as its driver describes it: '
+                f'{", ".join(lines)}; if that is wrong, ask the driver with '
+                '"compute-agent probe"'
+            ),
         )
 
 

@@ -14,13 +14,12 @@ from collections.abc import Iterator, Sequence
 from .. import error_text
 from ..limits import approval, contention, effects
 from ..ownership import takeover
+from ..tree import alike
 from ..tree.node import Node
 from .node import node_result
 from .node.node_result import NodeResult
 
 LOG = logging.getLogger(__name__)
-
-FEW = 3  # the same line for more nodes than this is logged once
 
 _FIRST_WRITES = 'first writes'
 _MENDED = 'no trouble any more'
@@ -31,13 +30,16 @@ class _Item:
     """A line about one node.
 
     :ivar text: the line, without the node at its beginning
-    :ivar alike: items with the same value are the same news
+    :ivar about: the part of it that tells if others are the same news
+    :ivar together: what all that have the same one have in common; empty for
+        a line that speaks for itself
     """
 
     node: Node
     level: int
     text: str
-    alike: str
+    about: str
+    together: str = ''
 
 
 class News:
@@ -103,8 +105,7 @@ class News:
 
 
 def _item(node: Node, text: str, level: int = logging.WARNING) -> _Item:
-    alike = error_text.without_request_ids(text)
-    return _Item(node=node, level=level, text=text, alike=alike)
+    return _Item(node=node, level=level, text=text, about=text)
 
 
 def _trouble(result: NodeResult) -> _Item:
@@ -113,10 +114,10 @@ def _trouble(result: NodeResult) -> _Item:
     text = node_result.text(result)
     # The losses differ from node to node.
     others = next((one.others for one in result.takeovers if one.others), '')
-    alike = result.takeovers and f'{_FIRST_WRITES}{others}'
+    together = result.takeovers and f'{_FIRST_WRITES}{others}'
     if result.removals_wait:
-        alike = f'{result.removals_wait}; {approval.ADVICE}'
-    item = _item(node, alike or text)
+        together = f'{result.removals_wait}; {approval.ADVICE}'
+    item = dataclasses.replace(_item(node, text), together=together or '')
     if result.again_in is not None:
         text += f'; again in about {result.again_in:.0f} s'
     return dataclasses.replace(item, text=text)
@@ -124,23 +125,27 @@ def _trouble(result: NodeResult) -> _Item:
 
 def _log(items: Sequence[_Item]) -> None:
     """Log the items, in their order; many that are alike as one line."""
-    groups: dict[tuple[int, str], list[_Item]] = {}
-    for item in items:
-        groups.setdefault((item.level, item.alike), []).append(item)
-    for item in items:
-        group = groups[item.level, item.alike]
-        is_mass = len(group) > FEW
+    found: dict[tuple[int, str], list[_Item]] = {}
+    keys = [
+        (item.level, item.together or alike.reason(item.node, item.about))
+        for item in items
+    ]
+    for key, item in zip(keys, items, strict=True):
+        found.setdefault(key, []).append(item)
+    for key, item in zip(keys, items, strict=True):
+        group = found[key]
+        is_mass = len(group) > alike.FEW
         if is_mass and item is group[0]:
-            nodes = [each.node for each in group]
-            LOG.log(item.level, '%s', _summary(item.alike, nodes))
+            LOG.log(item.level, '%s', _summary(group))
         level = logging.DEBUG if is_mass else item.level
         LOG.log(level, '%s: %s', item.node, item.text)
 
 
-def _summary(alike: str, nodes: Sequence[Node]) -> str:
+def _summary(items: Sequence[_Item]) -> str:
     """Return one line for many nodes."""
-    if alike.startswith(_FIRST_WRITES):
-        others = alike.removeprefix(_FIRST_WRITES)
+    nodes, together = [item.node for item in items], items[0].together
+    if together.startswith(_FIRST_WRITES):
+        others = together.removeprefix(_FIRST_WRITES)
         return takeover.summary(list(map(str, nodes)), others)
-    named = ', '.join(map(str, nodes[:FEW]))
-    return f'{len(nodes)} nodes ({named} and {len(nodes) - FEW} more): {alike}'
+    texts = [together or item.about for item in items]
+    return alike.Group(nodes=nodes, texts=texts).line()

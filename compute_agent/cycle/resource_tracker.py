@@ -32,8 +32,9 @@ from .values.report_client import ReportClient
 
 __all__ = ['Control', 'NodeResult', 'Progress', 'ResourceTracker', 'Status']
 
-# Called with the number of nodes, each time one of them is finished.
-Progress = Callable[[int], object]
+# Called each time a node is finished, with the number of nodes in the cycle and
+# that of the writes for this one; threads call it side by side.
+Progress = Callable[[int, int], object]
 
 
 def _back_off() -> Backoff:
@@ -336,7 +337,7 @@ class ResourceTracker:
         self,
         cycles: Sequence[NodeCycle],
         step: Callable[[NodeCycle], None],
-        tell: Callable[[], object] | None,
+        tell: Callable[[int], object] | None,
     ) -> None:
         """Run a step of each node's cycle, a few nodes at a time."""
 
@@ -344,7 +345,7 @@ class ResourceTracker:
             step(cycle)
             is_finished = not cycle.awaits_judgement and not cycle.departed
             if tell is not None and is_finished:
-                tell()
+                tell(len(cycle.result.applied))
 
         parallel.each(cycles, run, workers=self._workers)
 

@@ -2,22 +2,27 @@
 """Screens of a terminal with real commands: ``make screens`` writes them.
 
 A host that an agent reports to the embedded placement, on a machine of its
-own: two nodes of the fake driver, a daemon, and an operator who changes things.
+own: two nodes of the fake driver, a daemon, and an operator who changes things;
+and the first sync of a fleet, half-way and at its end.
 Each screen is what the program printed, with the paths as the package has
 them. Only the commands in ``SCREENS`` are shown.
 """
 
 import contextlib
 import dataclasses
+import fcntl
 import io
 import os
 import pathlib
+import pty
 import re
 import shlex
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 from collections.abc import Iterator
 
@@ -89,8 +94,10 @@ HISTORY = Screen(
     command='history cn1 -c Time -c Who -c Provider -c What -c Changes',
     code=0,
 )
+FLEET = Screen(name='fleet', command='sync', code=0)
 AUDIT = Screen(name='audit', command='audit --unchanged-for 0', code=2)
-SCREENS = (PLAN, DOCTOR, STATUS, HISTORY, AUDIT)
+SCREENS = (PLAN, DOCTOR, STATUS, HISTORY, AUDIT, FLEET)
+FLEET_NODES = 1000
 
 
 class Terminal:
@@ -128,6 +135,45 @@ class Terminal:
         for below, place in PLACES.items():
             printed = printed.replace(f'{self._folder}{below}', place)
         return printed
+
+    def describe_fleet(self, nodes: int) -> None:
+        """Have the driver report so many equal nodes."""
+        (self._folder / 'fake.yaml').write_text(
+            'nodes:\n'
+            + ''.join(
+                f'  - {{name: cn{number}, traits: [CUSTOM_GOLD], '
+                'inventories: {VCPU: 64, MEMORY_MB: 131072}}\n'
+                for number in range(nodes)
+            )
+        )
+
+    def watch(self, command: str) -> str:
+        """Run a command on a terminal of its own.
+
+        Return its bar of progress as it was half-way, and what stayed.
+        """
+        ours, its = pty.openpty()
+        size = struct.pack('HHHH', 40, WIDEST, 0, 0)
+        fcntl.ioctl(its, termios.TIOCSWINSZ, size)
+        with (
+            os.fdopen(ours, 'rb', buffering=0) as screen,
+            subprocess.Popen(  # noqa: S603 (commands of this module)
+                [*self._program(), *shlex.split(command)],
+                stdout=its,
+                stderr=its,
+                env={**os.environ, 'TERM': 'xterm-256color'},
+            ),
+        ):
+            os.close(its)
+            shown = b''.join(_until_it_hangs_up(screen)).decode()
+        frames = [
+            frame
+            for frame in re.split(r'[\r\n]+|\x1b\[[?0-9;]*[A-Zhl]', shown)
+            if frame.strip()
+        ]
+        bars = [frame for frame in frames if f'/{FLEET_NODES}' in frame]
+        after = len(frames) - frames[::-1].index(bars[-1])
+        return '\n'.join([bars[len(bars) // 2], *frames[after:]])
 
     @contextlib.contextmanager
     def serving(self, command: str, ready: str) -> Iterator[None]:
@@ -168,6 +214,13 @@ def _read(
             heard.set()
 
 
+def _until_it_hangs_up(screen: io.FileIO) -> Iterator[bytes]:
+    """Yield what a terminal shows until its program ends."""
+    with contextlib.suppress(OSError):  # Linux tells the end by an error
+        while part := screen.read(65_536):
+            yield part
+
+
 def _free_port() -> int:
     with socket.create_server(('127.0.0.1', 0)) as listening:
         port: int = listening.getsockname()[1]
@@ -198,6 +251,11 @@ def session(folder: pathlib.Path) -> Iterator[tuple[Screen, str]]:
             for command in ('trait add CUSTOM_OLD', 'provider create cn7'):
                 terminal.run(command, 0)
             yield show(AUDIT)
+    (folder / 'fleet').mkdir()
+    terminal = Terminal(folder / 'fleet')
+    terminal.describe_fleet(FLEET_NODES)
+    with terminal.serving('placement serve', 'http://'):
+        yield FLEET, terminal.watch(FLEET.command)
 
 
 def draw(screen: Screen, printed: str) -> str:

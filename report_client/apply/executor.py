@@ -146,7 +146,11 @@ class Executor:
             raise
         else:
             progress.finish(step, answer)
-            LOG.info('%s', render.line(step.operation))
+            LOG.info(
+                '%s',
+                render.line(step.operation),
+                extra={'node': progress.node_uuid},
+            )
 
     def _stop(
         self, progress: Progress, step: Step, exc: errors.Replan

@@ -102,6 +102,7 @@ class Settling:
                     'provider %s: a write of the last holder cannot arrive '
                     'any more',
                     uuid,
+                    extra={'node': uuid},
                 )
                 return
 

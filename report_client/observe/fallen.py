@@ -156,6 +156,7 @@ class Fallen:
                 'record of what this agent added to the old provider is '
                 'dropped',
                 stored[uuid].provider,
+                extra={'node': uuid},
             )
         if uuids:
             self._store.journal.disown(uuids)

@@ -372,7 +372,11 @@ class Observer:
         last = self._store.snapshot.readings(missing) if missing else {}
         if last:
             gone = ', '.join(str(r.provider) for r in last.values())
-            LOG.info('gone from placement: %s', gone)
+            LOG.info(
+                'gone from placement: %s',
+                gone,
+                extra={'node': builder.node_uuid},
+            )
             self._store.journal.forget(
                 last, _lost_roots(last, builder.node_uuid)
             )

@@ -8,7 +8,7 @@ removal follows the name, in parentheses.
 
 import collections
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, assert_never
 
 from compute_agent import error_text
@@ -72,13 +72,8 @@ def total(
     ]
     every = [op for operations in sent for op in operations]
     shared = {op for op in every if op.is_shared}
-    verbs = collections.Counter(
-        operation_data(op)['operation'].replace('_', ' ')
-        for op in (
-            *shared,  # several plans may contain it, but only one creates it
-            *(op for op in every if not op.is_shared),
-        )
-    )
+    # Several plans may contain a shared one, but only one creates it.
+    verbs = counts([*shared, *(op for op in every if not op.is_shared)])
     changing, waiting = sum(map(bool, sent)), sum(bool(w) for _, w in plans)
     undone = nodes - len(plans) + sum(bool(plan.faults) for plan, _ in plans)
     parts = [
@@ -86,10 +81,18 @@ def total(
         if changing or waiting
         else f'{error_text.counted(nodes, "node")}: {NOTHING}'
     ]
-    parts += [', '.join(f'{verb} {n}' for verb, n in sorted(verbs.items()))]
+    parts += [verbs]
     parts += [f'{waiting} wait'] if waiting else []
     parts += [f'{undone} not done'] if undone else []
     return '; '.join(part for part in parts if part)
+
+
+def counts(operations: Iterable[ops.Operation]) -> str:
+    """Return the number of operations of each kind; empty for none."""
+    verbs = collections.Counter(
+        operation_data(op)['operation'].replace('_', ' ') for op in operations
+    )
+    return ', '.join(f'{verb} {n}' for verb, n in sorted(verbs.items()))
 
 
 def data(

@@ -65,7 +65,7 @@ class Listing(command.AgentCommand, lister.Lister):
         if form in _WITH_ARRAYS:
             self.formatter = _AsData(self.as_data, is_yaml=form == 'yaml')
         else:
-            shown = _in_a_table if form == 'table' else _in_a_line
+            shown = _in_a_table if form == 'table' else in_a_line
             data = [[shown(value) for value in row] for row in data]
         code: int = super().produce_output(parsed_args, column_names, data)
         return code
@@ -139,10 +139,10 @@ def _in_a_table(value: typing.Any) -> typing.Any:
     return '' if value is None else value
 
 
-def _in_a_line(value: typing.Any) -> typing.Any:
+def in_a_line(value: typing.Any) -> typing.Any:
     """Return a value for CSV or plain values: names joined by commas."""
     if isinstance(value, (list, tuple)):
-        return ','.join(str(_in_a_line(item)) for item in value)
+        return ','.join(str(in_a_line(item)) for item in value)
     if isinstance(value, str):
         return error_text.printable(value)
     return '' if value is None else value

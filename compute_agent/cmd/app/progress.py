@@ -2,7 +2,8 @@
 """A progress bar on stderr, if stderr is a terminal.
 
 The bar appears only if there are more nodes than lines on the screen. It
-disappears when the work is done.
+disappears when the work is done. It shows the finished nodes, the writes to
+placement, the nodes per second, and the time that remains.
 """
 
 import contextlib
@@ -11,10 +12,27 @@ import threading
 import typing
 from collections.abc import Callable, Iterator
 
+from ... import error_text
+
+_SPEED_SECONDS = 10.0  # the speed is that of the last so many seconds
+
+
+class Advance(typing.Protocol):
+    """Counts one more finished node."""
+
+    def __call__(self, total: int, writes: int = 0, /) -> None:
+        """Count it.
+
+        :param writes: the writes to placement for this node
+        """
+
 
 @contextlib.contextmanager
-def bar(out: typing.TextIO, title: str) -> Iterator[Callable[[int], None]]:
-    """Yield a function to call, with the total, for each finished node."""
+def bar(out: typing.TextIO, title: str) -> Iterator[Advance]:
+    """Yield a function to call for each finished node.
+
+    It takes the total, and the number of writes for this node.
+    """
     with contextlib.ExitStack() as stack:
         yield _Bar(out, title, stack).advance
 
@@ -29,19 +47,19 @@ class _Bar:
         self._title = title
         self._stack = stack
         self._lock = threading.Lock()
-        self._step: Callable[[], object] | None = None
+        self._step: Callable[[int], object] | None = None
 
-    def advance(self, total: int) -> None:
+    def advance(self, total: int, writes: int = 0, /) -> None:
         """Count one more finished node; threads may share the bar."""
         with self._lock, contextlib.suppress(OSError, ValueError):
             # The work goes on if the terminal hangs up.
             if self._step is None:
                 self._step = self._appear(total)
-            self._step()
+            self._step(writes)
 
-    def _appear(self, total: int) -> Callable[[], object]:
+    def _appear(self, total: int) -> Callable[[int], object]:
         if not self._out.isatty() or total <= shutil.get_terminal_size().lines:
-            return lambda: None
+            return lambda _writes: None
         from rich import console, progress  # noqa: PLC0415 (only here)
 
         shown = self._stack.enter_context(
@@ -49,10 +67,23 @@ class _Bar:
                 progress.TextColumn('{task.description}'),
                 progress.BarColumn(),
                 progress.MofNCompleteColumn(),
+                progress.TextColumn('{task.fields[sent]}'),
+                progress.TextColumn('{task.fields[rate]}'),
                 progress.TimeRemainingColumn(),
                 console=console.Console(file=self._out),
                 transient=True,
+                speed_estimate_period=_SPEED_SECONDS,
             )
         )
-        task = shown.add_task(self._title, total=total)
-        return lambda: shown.advance(task)
+        number = shown.add_task(self._title, total=total, sent='', rate='')
+        (task,) = shown.tasks
+        sent = 0
+
+        def step(writes: int) -> None:
+            nonlocal sent
+            sent += writes
+            rate = f'{task.speed:.0f}/s' if task.speed else ''
+            told = error_text.counted(sent, 'write') if sent else ''
+            shown.update(number, advance=1, sent=told, rate=rate)
+
+        return step

@@ -44,6 +44,26 @@ class Cycle(typing.Protocol):
         """Why placement, or the drivers, could not be asked, or empty."""
 
 
+class Progress(typing.Protocol):
+    """How far a cycle is that runs."""
+
+    @property
+    def nodes(self) -> int:
+        """The number of its nodes."""
+
+    @property
+    def done(self) -> int:
+        """The number of nodes that it has finished."""
+
+    @property
+    def writes(self) -> int:
+        """The number of writes to placement for these."""
+
+    @property
+    def seconds(self) -> float:
+        """The seconds since it finished its first node."""
+
+
 class Daemon(typing.Protocol):
     """The daemon's cycles, as ``run`` notes them."""
 
@@ -54,6 +74,10 @@ class Daemon(typing.Protocol):
     @property
     def running_since(self) -> float | None:
         """When the cycle that runs began; None between two."""
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far the cycle that runs is; None before its first node."""
 
     @property
     def last(self) -> Cycle | None:
@@ -90,6 +114,7 @@ def of(
         'runs_for': daemon.age(),
         'cycle': _cycle(daemon, states),
         'running_since': date(daemon.running_since),
+        'progress': _progress(daemon.progress),
         'last_good': date(daemon.last_good),
         'outage': _outage(states),
         'circuit_breaker': breaker(),
@@ -155,6 +180,24 @@ def _cycle(daemon: Daemon, states: NodeStates) -> Data | None:
         'trouble': last.trouble,
         'counts': node_result.counts(last.results),
         'operations': sum(len(result.applied) for result in last.results),
+    }
+
+
+def _progress(found: Progress | None) -> Data | None:
+    """Return how far the cycle is, with its rate in nodes per second."""
+    if found is None:
+        return None
+    after_first = found.done - 1
+    is_known = after_first > 0 and found.seconds > 0
+    rate = after_first / found.seconds if is_known else None
+    return {
+        'nodes': found.nodes,
+        'done': found.done,
+        'writes': found.writes,
+        'rate': rate,
+        'remaining': None
+        if rate is None
+        else (found.nodes - found.done) / rate,
     }
 
 

@@ -6,17 +6,18 @@ Pure: no I/O, configuration, logging or clock. The data comes from
 """
 
 import argparse
-import re
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 
 from ... import error_text
 from ...cycle.node import node_result
+from ...tree import alike
+from ...tree.node import Node
 from ..plan import waiting
 
 MANY = 10  # more nodes are summed up
 _REASONS = 10  # different reasons that are printed
-_NAMED = 3  # nodes of one reason that are named
+_EVERY = '; "compute-agent status NODE" prints all of a node, --all every node'
 
 _LEFT = node_result.Status.LEFT.value
 _NONE_LISTED = 'the driver lists no node, and {} left its list'
@@ -29,16 +30,13 @@ def lines(data: Data, asked: argparse.Namespace) -> Iterator[str]:
 
     :param asked: the options of the command
     """
-    yield from _daemon(data)
+    is_brief = not (asked.nodes or asked.all or len(data['nodes']) <= MANY)
+    yield from _daemon(data, _EVERY if is_brief else '')
     yield from shares(data.get('shares', ()))
-    if asked.nodes:
-        for node in data['nodes']:
-            yield from _whole(node)
-    elif asked.all or len(data['nodes']) <= MANY:
-        for node in data['nodes']:
-            yield from _brief(node)
-    else:
+    if is_brief:
         yield from _summed_up(data['nodes'])
+    for node in () if is_brief else data['nodes']:
+        yield from _whole(node) if asked.nodes else _brief(node)
 
 
 def shares(found: Sequence[Data]) -> Iterator[str]:
@@ -85,17 +83,24 @@ def late(data: Data, most: float) -> list[str]:
     ]
 
 
-def _daemon(data: Data) -> Iterator[str]:
+def _daemon(data: Data, hint: str) -> Iterator[str]:
+    """Yield the state of the daemon.
+
+    :param hint: the end of the line that counts the nodes
+    """
     yield (
-        f'compute-agent {data["version"]}, process {data["process"]}, has run '
-        f'for {error_text.duration(data["runs_for"])}, since {data["since"]}'
+        f'compute-agent {data["version"]}, agent {data["agent"]} of share '
+        f'{data["share"]}, process {data["process"]}, has run for '
+        f'{error_text.duration(data["runs_for"])}, since {data["since"]}'
     )
-    yield f'agent {data["agent"]} of share {data["share"]}'
     if data['membership']:
         yield from _membership(data['membership'])
     yield f'last cycle: {_cycle(data["cycle"], data["outage"])}'
     if data['running_since']:
-        yield f'a cycle has run since {data["running_since"]}'
+        yield (
+            f'a cycle has run since {data["running_since"]}'
+            f'{_progress(data["progress"])}'
+        )
     if data['outage']:
         outage, good = data['outage'], data['last_good'] or 'none'
         yield (
@@ -112,7 +117,23 @@ def _daemon(data: Data) -> Iterator[str]:
         yield from waiting.lines(data['held'])
     counts = node_result.counted(data['counts'])
     nodes = error_text.counted(sum(data['counts'].values()), 'node')
-    yield f'{nodes}: {counts}'
+    yield f'{nodes}: {counts}{hint}'
+
+
+def _progress(found: Data | None) -> str:
+    """Return how far a cycle is; empty as long as no node is finished."""
+    if found is None:
+        return ''
+    said = (
+        f': {found["done"]} of {error_text.counted(found["nodes"], "node")}, '
+        f'{error_text.counted(found["writes"], "write")}'
+    )
+    if found['remaining'] is None:
+        return said
+    return (
+        f'{said}, {found["rate"]:.1f} nodes/s, about '
+        f'{error_text.duration(found["remaining"])} remain'
+    )
 
 
 def _membership(share: Data) -> Iterator[str]:
@@ -155,8 +176,7 @@ def _is_same(one: str, other: str) -> bool:
 
 def _brief(node: Data) -> Iterator[str]:
     """Yield the state of a node, and what it waits for."""
-    reason = f': {node["reason"]}' if node['reason'] else ''
-    yield f'  {_title(node)}: {node["status"]}{reason}; {_done(node)}'
+    yield f'  {_title(node)}: {_state(node)}; {_done(node)}'
     if node['again']:
         again = error_text.duration(node['again_in'])
         yield (
@@ -186,31 +206,22 @@ def _whole(node: Data) -> Iterator[str]:
 
 
 def _summed_up(nodes: Sequence[Data]) -> Iterator[str]:
-    """Yield the nodes that are not done, those of one reason together.
-
-    Reasons that differ in nothing but the name of the node are one.
-    """
-    groups: dict[tuple[str, str], list[Data]] = {}
-    for node in nodes:
-        reason = error_text.without_request_ids(node['reason'])
-        if node['status'] != 'done' or reason:
-            alike = _nameless(reason, node['node'])
-            groups.setdefault((node['status'], alike), []).append(node)
-    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
-    for (status, alike), some in ordered[:_REASONS]:
-        named = error_text.few([*map(_title, some)], _NAMED)
-        own = error_text.without_request_ids(some[0]['reason'])
-        yield f'  {status}: {named}: {alike if len(some) > 1 else own}'
-    others = [each for _, some in ordered[_REASONS:] for each in some]
+    """Yield the nodes that are not done, those of one reason together."""
+    found = alike.groups(
+        (_node(one), _state(one))
+        for one in nodes
+        if one['status'] != 'done' or one['reason']
+    )
+    found.sort(key=lambda group: -len(group.nodes))
+    yield from (f'  {group.line()}' for group in found[:_REASONS])
+    others = sum(len(group.nodes) for group in found[_REASONS:])
     if others:
-        rest = error_text.counted(len(others), 'node')
+        rest = error_text.counted(others, 'node')
         yield f'  {rest} more, for other reasons'
-    yield '  --all prints every node, "compute-agent status NODE" all of one'
 
 
-def _nameless(reason: str, name: str) -> str:
-    """Return a node's reason with "it" in place of the node's name."""
-    return re.sub(rf'(?<![\w.-]){re.escape(name)}(?![\w.-])', 'it', reason)
+def _state(node: Data) -> str:
+    return ': '.join(filter(None, (node['status'], node['reason'])))
 
 
 def _done(node: Data) -> str:
@@ -223,4 +234,8 @@ def _done(node: Data) -> str:
 
 
 def _title(node: Data) -> str:
-    return f'{node["node"]} ({node["uuid"]})'
+    return str(_node(node))
+
+
+def _node(data: Data) -> Node:
+    return Node(uuid=data['uuid'], name=data['node'])

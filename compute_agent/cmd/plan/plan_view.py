@@ -7,7 +7,6 @@ names and uuids are one group, and only the first groups are printed.
 """
 
 import dataclasses
-import re
 from collections.abc import Sequence
 
 from report_client.plan import render
@@ -15,16 +14,15 @@ from report_client.plan import render
 from ... import error_text
 from ...cycle.node.node_result import NodeResult
 from ...plan.plan import Plan
+from ...tree import alike
 from ...tree.node import Node
+from . import outcomes
 
 MANY = 10  # plans of more nodes are summed up
 _GROUPS = 5  # different plans that are printed
-_NAMED = 3  # nodes of a group that are named
+_HOW = '--all prints each plan'
 
 _WHEN = 'the next cycle makes them; "compute-agent sync" begins it at once'
-
-_PROCESS = re.compile(r'\bprocess \d+')
-_UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 
 
 def text(results: Sequence[NodeResult], *, every: bool) -> str | None:
@@ -44,8 +42,11 @@ def text(results: Sequence[NodeResult], *, every: bool) -> str | None:
     ]
     texts = [each for _, each in plans]
     if len(plans) > MANY and not every:
-        texts = _summed_up(plans)
+        texts = summed_up(plans, _HOW)
     if len(results) > 1:
+        is_many = len(results) > MANY and not every
+        if is_many and any(r.reason for r in results):
+            texts.append('\n'.join(outcomes.of_nodes(map(_outcome, results))))
         made = [(plan(r), r.waits) for r in planned]
         texts.append(render.total(made, len(results)))
     return '\n\n'.join(texts) if texts else None
@@ -56,17 +57,17 @@ def unplanned(results: Sequence[NodeResult], *, every: bool) -> list[str]:
 
     :param every: give each node its line, however many there are
     """
-    alike: dict[str, list[Node]] = {}
+    same: dict[str, list[Node]] = {}
     for result in results:
         if result.plan is None:
             why = _pattern(result.node, result.reason)
             key = result.node.uuid if every else why
-            alike.setdefault(key, []).append(result.node)
+            same.setdefault(key, []).append(result.node)
     reasons = {r.node.uuid: r.reason for r in results}
     return [
         first.line(reasons[first.uuid])
         + (f' (the same for {_counted(others)})' if others else '')
-        for first, *others in alike.values()
+        for first, *others in same.values()
     ]
 
 
@@ -94,32 +95,36 @@ def plan(result: NodeResult) -> Plan:
     return dataclasses.replace(made or empty, faults=result.lines())
 
 
-def _summed_up(plans: Sequence[tuple[Node, str]]) -> list[str]:
-    """Return the largest groups of equal plans, and a line about the others."""
+def summed_up(told: Sequence[tuple[Node, str]], how: str) -> list[str]:
+    """Return the largest groups of equal texts, and a line about the others.
+
+    :param told: each node with what is told of it
+    :param how: how to see each
+    """
     groups: dict[str, list[tuple[Node, str]]] = {}
-    for node, planned in plans:
-        groups.setdefault(_pattern(node, planned), []).append((node, planned))
+    for node, said in told:
+        groups.setdefault(_pattern(node, said), []).append((node, said))
     ordered = sorted(groups.values(), key=len, reverse=True)
-    texts = [_group(group) for group in ordered[:_GROUPS]]
+    texts = [_group(group, how) for group in ordered[:_GROUPS]]
     others = ordered[_GROUPS:]
     if others:
         nodes = sum(map(len, others))
         texts.append(
-            f'{len(others)} more plans, for {nodes} nodes, are not printed; '
-            '--all prints every plan'
+            f'{len(others)} more, for {error_text.counted(nodes, "node")}, are '
+            f'not printed; {how}'
         )
     return texts
 
 
-def _group(group: Sequence[tuple[Node, str]]) -> str:
-    """Return the first plan of a group, and the other nodes that have it."""
-    (_, planned), *others = group
+def _group(group: Sequence[tuple[Node, str]], how: str) -> str:
+    """Return the first text of a group, and the other nodes that have it."""
+    (_, said), *others = group
     if not others:
-        return planned
-    named = error_text.few([node.called for node, _ in others], _NAMED)
+        return said
+    named = error_text.few([str(node) for node, _ in others], alike.FEW)
     return (
-        f'{planned}\n  the same for {_counted([n for n, _ in others])}: '
-        f'{named} (--all prints each plan)'
+        f'{said}\n  the same for {_counted([n for n, _ in others])}: '
+        f'{named} ({how})'
     )
 
 
@@ -127,18 +132,14 @@ def _counted(others: Sequence[Node]) -> str:
     return f'{len(others)} other node{"" if len(others) == 1 else "s"}'
 
 
+def _outcome(result: NodeResult) -> tuple[str, Node, str]:
+    """Return a node's row in the table: what sync would do, or why not."""
+    node = result.node
+    if result.reason:
+        return result.status.value, node, node.shortened(result.reason)
+    changes = result.plan is not None and result.plan.operations
+    return 'changes' if changes else render.NOTHING, node, ''
+
+
 def _pattern(node: Node, planned: str) -> str:
-    return pattern(planned, node.called, node.name)
-
-
-def pattern(text: str, *names: str) -> str:
-    """Return a text about a node without what only that node has.
-
-    :param names: the names of the node
-    """
-    text = _PROCESS.sub('process N', _UUID.sub('UUID', text))
-    for name in sorted(set(names), key=len, reverse=True):
-        text = re.sub(
-            rf'(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])', 'NODE', text
-        )
-    return text
+    return alike.pattern(planned, node.called, node.name)

@@ -6,35 +6,60 @@
 
 import collections
 import typing
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from report_client.plan import render
 
+from ... import error_text
 from ...cycle.node import node_result
 from ...cycle.node.node_result import NodeResult
-from . import waiting
+from . import outcomes, plan_view, waiting
+
+_HOW = '-f json has each node'
 
 
 def text(results: Sequence[NodeResult]) -> str:
     """Return the results of a cycle, and the list of what waits.
 
-    Each node has a line; of several, only those with news.
+    Each node has a line; of several, only those with news. Of many, those of
+    which the same is told are told of once, and a table has all outcomes.
     """
-    return '\n'.join([_results(results), *waiting.lines_of(results)])
+    return '\n'.join([*_results(results), *waiting.lines_of(results)])
 
 
-def _results(results: Sequence[NodeResult]) -> str:
+def _results(results: Sequence[NodeResult]) -> Iterator[str]:
     if len(results) <= 1:
-        return _node(results[0]) if results else 'no nodes'
+        yield _node(results[0]) if results else 'no nodes'
+        return
     news = [r for r in results if r.applied or r.reason or r.notes]
+    if len(news) <= plan_view.MANY:
+        yield from map(_node, news)
+        yield _total(results)
+        return
+    told = [(r.node, _node(r)) for r in news if not r.reason]
+    yield from plan_view.summed_up(told, _HOW)
+    if any(r.reason for r in results):
+        yield from outcomes.of_nodes(
+            (r.status.value, r.node, r.node.shortened(r.reason))
+            for r in results
+        )
+    yield f'{_total(results)}{_verbs(results)}; {_HOW}'
+
+
+def _total(results: Sequence[NodeResult]) -> str:
     count = collections.Counter(r.status.value for r in results)
     applied = sum(len(r.applied) for r in results)
-    total = (
+    return (
         f'{len(results)} nodes: '
         + ', '.join(f'{n} {status}' for status, n in count.items())
-        + f'; {applied} operation{"" if applied == 1 else "s"}'
+        + f'; {error_text.counted(applied, "operation")}'
     )
-    return '\n'.join([*(_node(r) for r in news), total])
+
+
+def _verbs(results: Iterable[NodeResult]) -> str:
+    """Return the number of operations of each kind; empty for none."""
+    counts = render.counts(op for r in results for op in r.applied)
+    return f' ({counts})' if counts else ''
 
 
 def _node(result: NodeResult) -> str:

@@ -14,11 +14,10 @@ import typing
 from collections.abc import Iterator, Mapping, Sequence
 
 from ... import error_text, errors, file_trust
-from . import plan_view
+from ...tree import alike
 
 LARGEST = 16_000_000  # bytes of a file
 
-_NAMED = 3  # nodes of a change that are named
 # One node's plan, as ``report_client/plan/render.py`` gives it.
 Plan = Mapping[str, typing.Any]
 
@@ -66,7 +65,7 @@ class Summary:
             (len(str(len(n))) for n in self.changes.values()), default=1
         )
         for change, nodes in self.changes.items():
-            named = error_text.listed(nodes, _NAMED)
+            named = error_text.listed(nodes, alike.FEW)
             lines.append(f'  {len(nodes):{width}}  {change} ({named})')
         return '\n'.join(lines)
 
@@ -200,4 +199,4 @@ def _subject(plan: Plan, operation: Plan) -> str:
 
 
 def _pattern(plan: Plan, text: str) -> str:
-    return plan_view.pattern(text, str(plan['node']).partition(' (')[0])
+    return alike.pattern(text, str(plan['node']).partition(' (')[0])

@@ -16,8 +16,8 @@ from ... import error_text, errors
 from ...cycle.node import node_result
 from ...cycle.node.node_result import HeldChange, NodeResult
 from ...limits import approval
+from ...tree import alike
 from ...tree.node import Node
-from . import plan_view
 
 MANY = 10  # more changes of one kind are summed up
 
@@ -42,7 +42,7 @@ class Waiting:
     def pattern(self) -> str:
         """The change as a text without what only its node has."""
         node = self.node
-        return plan_view.pattern(self.change.text, node.called, node.name)
+        return alike.pattern(self.change.text, node.called, node.name)
 
 
 def of(results: Iterable[NodeResult]) -> list[Waiting]:
@@ -219,7 +219,15 @@ def lines(
     of = error_text.counted(len(found['nodes']), 'node')
     since = f' since {found["since"]}' if found.get('since') else ''
     verb = 'waits' if found['changes'] == 1 else 'wait'
-    yield f'{count} of {of} {verb} for approval{since}:'
+    head = f'{count} of {of} {verb} for approval{since}'
+    if found['changes'] > MANY and not nodes and _is_one_group(found):
+        ((group,),) = (kind['alike'] for kind in found['kinds'])
+        yield (
+            f'{head}: {_group(group)}; to allow all of them: compute-agent '
+            f'approve {found["digest"]}'
+        )
+        return
+    yield f'{head}:'
     yield from changes(found, whole=bool(nodes))
     yield (
         'a digest allows the change, or the changes, in its line; to allow all '
@@ -248,6 +256,23 @@ def approved(found: Data, *, shows: bool) -> str:
     return '\n'.join(said)
 
 
+def _is_one_group(found: Mapping[str, typing.Any]) -> bool:
+    """Return True if all changes are alike, so that one line tells them."""
+    return [len(kind['alike']) for kind in found['kinds']] == [1]
+
+
+def _group(group: Data) -> str:
+    """Return the changes that are alike: the first one, and their number."""
+    others = group['nodes'] - 1
+    if group['is_group']:
+        rest = f': {error_text.counted(group["nodes"], "node")}'
+    elif others:
+        rest = f' (the same for {error_text.counted(others, "other node")})'
+    else:
+        rest = ''
+    return f'{group["change"]}{rest}'
+
+
 def _kind(kind: Data, nodes: Sequence[Data] | None) -> Iterator[str]:
     """Yield the lines of one kind of changes.
 
@@ -265,15 +290,7 @@ def _kind(kind: Data, nodes: Sequence[Data] | None) -> Iterator[str]:
                     yield f'    {change["digest"]}  {change["change"]}'
         return
     for group in kind['alike'][:MANY]:
-        others = group['nodes'] - 1
-        rest = (
-            f' (the same for {error_text.counted(others, "other node")})'
-            if others
-            else ''
-        )
-        if group['is_group']:
-            rest = f': {error_text.counted(group["nodes"], "node")}'
-        yield f'    {group["digest"]}  {group["change"]}{rest}'
+        yield f'    {group["digest"]}  {_group(group)}'
     more = len(kind['alike']) - MANY
     if more > 0:
         yield (

@@ -15,6 +15,7 @@ from ... import errors
 from ...conf import default
 from ...cycle.node.node_result import NodeResult
 from ...cycle.node_list import Changed
+from ...cycle.resource_tracker import Progress
 from ...cycle.values import schedule
 from ...ownership.policy import NO_PRUNE, Prune
 from ..app import configuration, plain_text, signals
@@ -82,13 +83,16 @@ class Cycles:
         )
         self._requests.wait_before_first(seconds)
 
-    def sync(self, prune: Prune = NO_PRUNE) -> Sequence[NodeResult]:
+    def sync(
+        self, prune: Prune = NO_PRUNE, progress: Progress | None = None
+    ) -> Sequence[NodeResult]:
         """Run one cycle.
 
         :param prune: the names that a person ordered to prune in it
+        :param progress: hears of each node that is finished
         """
         with self._agent.pruning(prune):
-            return self._agent.tracker.sync()
+            return self._agent.tracker.sync(progress)
 
     def sync_changed(self, names: Changed) -> Sequence[NodeResult]:
         """Run one cycle of the nodes that the drivers named."""

@@ -24,7 +24,7 @@ from ..plan import masks
 from ..wiring import agent_settings, placement
 from ..wiring.agent import Agent
 from ..wiring.opening import DAEMON, open_agent
-from . import cycles, daemon_history, lifetime, monitors, turns
+from . import cycles, daemon_history, lifetime, monitors, repeats, turns
 
 LOG = logging.getLogger(__name__)
 
@@ -80,8 +80,9 @@ def run(
         control = daemon.Control(
             agent.share, lambda: agent.state.agent_id, requests.request_cycle
         )
-        life.listeners.add(control.states)
-        life.listeners.add(control.cycles)
+        few = stack.enter_context(repeats.installed())
+        for listener in (control.states, control.cycles, few):
+            life.listeners.add(listener)
         page = stack.enter_context(
             monitors.monitored(
                 conf, agent, life, work.interval, control.states
@@ -194,7 +195,9 @@ class _Worker(threading.Thread):
         self._asked.work_off()
         self._turn.watch.begin()
         with self._life.cycle() as finished:
-            results = self._work.sync(self._asked.prune())
+            results = self._work.sync(
+                self._asked.prune(), self._life.status.advance
+            )
             finished(results)
         return results if self._turn.is_still_mine() else ()
 

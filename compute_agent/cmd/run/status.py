@@ -8,6 +8,7 @@ clock since boot, so a change of the date does not change them.
 """
 
 import dataclasses
+import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from ... import error_text
@@ -47,6 +48,22 @@ class FinishedCycle:
         return f'{said}; {self.trouble}' if self.trouble else said
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far the cycle is that runs.
+
+    :ivar nodes: the number of its nodes
+    :ivar done: the number of nodes that it has finished
+    :ivar writes: the number of writes to placement for these
+    :ivar seconds: since it finished the first of them
+    """
+
+    nodes: int
+    done: int
+    writes: int
+    seconds: float
+
+
 class DaemonStatus:
     """The last cycle of the daemon, and the one that runs.
 
@@ -62,6 +79,9 @@ class DaemonStatus:
         self._started = clock()
         self._running: Moment | None = None
         self._good: Moment | None = None
+        self._counting = threading.Lock()
+        self._nodes = self._done = self._writes = 0
+        self._first: Moment | None = None
         self.last: FinishedCycle | None = None
         self.results: Sequence[NodeResult] = ()
         self.role = self.standby = ''
@@ -93,6 +113,19 @@ class DaemonStatus:
         return None if running is None else running.date
 
     @property
+    def progress(self) -> Progress | None:
+        """How far the cycle that runs is; None before its first node."""
+        with self._counting:
+            if self._running is None or self._first is None:
+                return None
+            return Progress(
+                nodes=self._nodes,
+                done=self._done,
+                writes=self._writes,
+                seconds=self._since(self._first),
+            )
+
+    @property
     def last_good(self) -> float | None:
         """The moment at which a cycle last finished without trouble."""
         good = self._good
@@ -117,11 +150,25 @@ class DaemonStatus:
     def _since(self, moment: Moment) -> float:
         return self._clock().uptime - moment.uptime
 
+    def advance(self, nodes: int, writes: int) -> None:
+        """Count one more finished node of the cycle; threads may call it.
+
+        :param nodes: the number of nodes in the cycle
+        :param writes: the number of writes for this node
+        """
+        with self._counting:
+            self._first = self._first or self._clock()
+            self._nodes = nodes
+            self._done = min(self._done + 1, nodes)
+            self._writes += writes
+
     # --- a listener of cycles ---------------------------------------------------
 
     def begin(self) -> None:
         """Note that a cycle begins."""
-        self._running = self._clock()
+        with self._counting:
+            self._running, self._first = self._clock(), None
+            self._nodes = self._done = self._writes = 0
 
     def end(self, results: Sequence[NodeResult]) -> None:
         """Note that the cycle finished with these results."""

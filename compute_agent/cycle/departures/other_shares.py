@@ -190,7 +190,11 @@ class OtherShares:
                     )
                     taken += records
         for one in taken:
-            LOG.info('node %s: its record was taken over', one.node)
+            LOG.info(
+                'node %s: its record was taken over',
+                one.node,
+                extra={'node': one.node.uuid},
+            )
         return [one.node.uuid for one in taken]
 
     def _standings(
@@ -249,6 +253,7 @@ class OtherShares:
                     'node %s: its record is given to the share %s',
                     node,
                     wanted[node.uuid],
+                    extra={'node': node.uuid},
                 )
         if self._gave is not None:
             self._gave |= notes.keys()

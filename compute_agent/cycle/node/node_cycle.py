@@ -491,7 +491,12 @@ class NodeCycle:
         persons = self._context.approvals.approved([found.subject()])
         if persons and self._context.writing:
             who = approval.persons(persons.values())
-            LOG.info('%s, as approved by %s', found.brief(), who)
+            LOG.info(
+                '%s, as approved by %s',
+                found.brief(),
+                who,
+                extra={'node': self.node.uuid},
+            )
         return bool(persons) or self._context.planner.is_confirmed(self.node)
 
     # --- what keeps a plan from being applied --------------------------------
@@ -553,7 +558,12 @@ def _with_approved(
     if context.writing:
         context.planner.take_over([waiting[s] for s in persons])
         context.approvals.drop(persons)
-        LOG.info('%s: the first write goes on, as approved by %s', node, who)
+        LOG.info(
+            '%s: the first write goes on, as approved by %s',
+            node,
+            who,
+            extra={'node': node.uuid},
+        )
     rest = tuple(
         one
         for one in planned.takeovers

@@ -69,6 +69,7 @@ class Conflicts:
             self._node,
             self.count + 1,
             ', '.join(self._subjects),
+            extra={'node': self._node.uuid},
         )
         self._subjects.clear()
 

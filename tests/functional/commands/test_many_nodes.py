@@ -51,7 +51,10 @@ def test_equal_plans_are_printed_once_unless_all_are_asked_for(many):
     titles = [line for line in shown.out.splitlines() if line[0:2] == 'cn']
     assert titles == ['cn0 (00000000-1111-4111-8111-111111111111)']
     assert (
-        '  the same for 29 other nodes: cn1, cn2, cn3 and 26 more '
+        '  the same for 29 other nodes: '
+        'cn1 (00000001-1111-4111-8111-111111111111), '
+        'cn2 (00000002-1111-4111-8111-111111111111), '
+        'cn3 (00000003-1111-4111-8111-111111111111) and 26 more '
         '(--all prints each plan)'
     ) in shown.out
     every = many.run('plan', '--all')
@@ -73,9 +76,9 @@ def test_of_many_different_plans_the_first_are_printed(many):
     assert [title.partition(' ')[0] for title in titles] == [
         *('cn0', 'cn3', 'cn4', 'cn5', 'cn6')
     ]
-    assert '  the same for 2 other nodes: cn1, cn2 (--all' in shown
+    assert '  the same for 2 other nodes: cn1 (00000001-' in shown
     assert (
-        '5 more plans, for 5 nodes, are not printed; --all prints every plan'
+        '5 more, for 5 nodes, are not printed; --all prints each plan'
     ) in shown
 
 
@@ -144,11 +147,16 @@ def test_many_that_are_gone_need_consent(many):
     assert '12 of 30 nodes change; set inventories 12; 12 not done\n' in (
         planned.out
     )
-    assert '\n12 changes of 12 nodes wait for approval:\n' in planned.out
+    assert '\n12 changes of 12 nodes wait for approval: delete cn18 ' in (
+        planned.out
+    )
     synced = many.run('sync')
     assert synced.code == 1
     assert '30 nodes: 18 done, 12 waiting; 12 operations' in synced.out
     agreed = many.run('sync', '--yes')
     assert (agreed.code, agreed.err) == (0, '')
-    assert agreed.out.endswith('30 nodes: 30 done; 12 operations\n')
+    assert agreed.out.endswith(
+        '30 nodes: 30 done; 12 operations (delete provider 12); -f json has '
+        'each node\n'
+    )
     assert len(many.providers()) == COUNT - 12

@@ -161,4 +161,4 @@ def test_status_names_the_agent_and_its_share(both, daemon):
     agent = next(iter(both.marks())).removeprefix(PREFIX)
     running.end()
 
-    assert f'agent {agent} of share fake:shard=rack1\n' in said
+    assert f'agent {agent} of share fake:shard=rack1, process' in said

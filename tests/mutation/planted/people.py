@@ -14,6 +14,7 @@ from compute_agent.cycle import news
 from compute_agent.cycle.departures import departed_nodes
 from compute_agent.identity import identity
 from compute_agent.state import state
+from compute_agent.tree import alike
 from drivers.ironic.nodes import staging
 from report_client import errors as placement_errors
 
@@ -105,3 +106,8 @@ def _(_by, cls, _other, name, _uuid):
 )
 def _(since, self, nodes):
     return dataclasses.replace(since(self, nodes), moved=(), unknown=())
+
+
+@plant(alike.reason, 'a node has a reason of its own by its name or amounts')
+def _(_reason, _node, text):
+    return text

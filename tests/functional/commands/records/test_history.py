@@ -3,9 +3,11 @@
 
 import contextlib
 import io
+import json
 import logging
 import os
 import pwd
+import signal
 import sqlite3
 
 import pytest
@@ -235,3 +237,78 @@ def test_a_restored_name_says_which_command_had_removed_it(synced):
     assert 'removed by another writer, and restored: COMPUTE_NODE, CUSTOM' in (
         synced.run('plan').out
     )
+
+
+def test_the_newest_entries_of_a_node_are_asked_for(cli):
+    other = '22222222-2222-4222-8222-222222222222'
+    cli.configure(host=None)
+    cli.fake_file.write_text(
+        'nodes:\n'
+        f'  - {{name: cn1, uuid: {ROOT}, inventories: {{VCPU: 8}}}}\n'
+        f'  - {{name: cn2, uuid: {other}, inventories: {{VCPU: 8}},\n'
+        '     children: [{name: cn2_numa0, traits: [HW_NUMA_ROOT]}]}\n'
+    )
+    assert cli.run('sync').code == 0
+    every = rows(cli)
+    of_second = [row for row in every if row['Node'] == 'cn2']
+    assert 'cn2_numa0' in [row['Provider'] for row in of_second]
+    assert rows(cli, '--node', 'cn2') == of_second
+    assert rows(cli, '--node', other, '--limit', '2') == of_second[-2:]
+    both = rows(cli, '--node', 'cn1', '--node', 'cn2')
+    assert both == [row for row in every if row['Node']]
+    assert rows(cli, 'cn2_numa0', '--node', 'cn2') == [
+        row for row in of_second if row['Provider'] == 'cn2_numa0'
+    ]
+    assert cli.run('history', '--node', 'cn7').line == (
+        'compute-agent: the history of this time has no node or provider cn7'
+    )
+
+
+@pytest.mark.parametrize(
+    ('words', 'said'),
+    [
+        (['--limit', '0'], "'0' is not a number above 0"),
+        (['--follow', '--until', 'today'], '--until has an end'),
+        (['--follow', '-f', 'yaml'], 'it has no -f yaml'),
+    ],
+)
+def test_options_that_do_not_fit_are_one_line(cli, words, said):
+    result = cli.run('history', *words)
+    assert (result.code, said in result.line) == (1, True)
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_new_entries_are_followed_until_the_person_stops(
+    synced, daemon, number
+):
+    """They come as they are written, each once, and the end is no error."""
+    many = daemon(
+        synced.config,
+        *('--follow', '--limit', '1', '-f', 'json', '--node', 'cn1'),
+        command='history',
+    )
+    many.wait_for('"What"')
+    synced.run('provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=1')
+    many.wait_for('~VCPU reserved=0')
+    synced.run('trait', 'add', 'CUSTOM_NEW')  # of no node
+    synced.run('provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=2')
+    many.wait_for('~VCPU reserved=1')
+    assert many.end(number) == 0
+    found = [json.loads(line) for line in many.said.splitlines()]
+    assert [row['Changes'] for row in found[1:]] == [
+        ['~VCPU reserved=0→1'],
+        ['~VCPU reserved=1→2'],
+    ]
+
+
+def test_followed_entries_are_lines_for_people(synced, daemon):
+    one = daemon(
+        synced.config, '--follow', '-c', 'What', '-c', 'Node',
+        command='history',
+    )  # fmt: skip
+    one.wait_for('traits')
+    synced.run('trait', 'add', 'CUSTOM_NEW')
+    one.wait_for('trait created', 2)
+    assert one.end(signal.SIGINT) == 0
+    first, *_, last = one.said.splitlines()
+    assert (first, last) == ('trait created  cn1', 'trait created')

@@ -21,12 +21,15 @@ def _screen(monkeypatch):
     monkeypatch.setenv('TERM', 'xterm')
 
 
-def shown(out, total):
+def shown(out, total, writes=0):
+    def advance_all(advance, pool):
+        list(pool.map(advance, [total] * total, [writes] * total))
+
     with (
         progress.bar(out, 'nodes') as advance,
         concurrent.futures.ThreadPoolExecutor(4) as pool,
     ):
-        list(pool.map(advance, [total] * total))
+        advance_all(advance, pool)
     return out.getvalue()
 
 
@@ -34,6 +37,11 @@ def test_more_than_a_screenful_at_a_terminal_has_a_bar():
     text = shown(Terminal(), 60)
     assert 'nodes' in text
     assert '60/60' in text
+    assert 'write' not in text
+
+
+def test_the_writes_are_counted():
+    assert '180 writes' in shown(Terminal(), 60, 3)
 
 
 @pytest.mark.parametrize(

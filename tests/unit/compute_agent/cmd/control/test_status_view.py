@@ -70,7 +70,7 @@ def test_the_trouble_of_the_last_cycle_is_told_once(last, is_told):
         'reason': AWAY.format('No server.', '11111111'),
     }  # fmt: skip
     shown['last_good'] = None
-    _, _, cycle, outage, *_ = status_view.lines(shown, ASKED)
+    _, cycle, outage, *_ = status_view.lines(shown, ASKED)
     assert cycle.endswith('; 0 operations' + f'; {last}' * is_told)
     assert 'HTTP 503: No server.' in outage
 
@@ -83,10 +83,33 @@ def test_reasons_that_differ_by_the_node_s_name_are_one():
         for n in range(100, 120)
     ]
     shown['nodes'][0]['reason'] = 'delete n100: refused'
-    *_, many, one, _ = status_view.lines(shown, ASKED)
-    assert many.startswith('  waiting: n101 (uuid-of-cn1), ')
-    assert many.endswith(' and 16 more: delete it: waits for n1000')
-    assert one == '  waiting: n100 (uuid-of-cn1): delete n100: refused'
+    *_, counts, many, one = status_view.lines(shown, ASKED)
+    assert counts.endswith('a node, --all every node')
+    assert many.startswith('  19 nodes (n101 (uuid-of-cn1), ')
+    assert many.endswith(' and 16 more): waiting: delete it: waits for n1000')
+    assert one == '  n100 (uuid-of-cn1): waiting: delete n100: refused'
+
+
+@pytest.mark.parametrize(
+    ('progress', 'said'),
+    [
+        (None, ''),
+        (
+            {'nodes': 10, 'done': 1, 'writes': 1, 'rate': None,
+             'remaining': None},
+            ': 1 of 10 nodes, 1 write',
+        ),
+        (
+            {'nodes': 1000, 'done': 437, 'writes': 1311, 'rate': 51.96,
+             'remaining': 10.8},
+            ': 437 of 1000 nodes, 1311 writes, 52.0 nodes/s, about 11 s remain',
+        ),
+    ],
+)  # fmt: skip
+def test_a_cycle_that_runs_tells_how_far_it_is(progress, said):
+    shown = data([0]) | {'running_since': 'then', 'progress': progress}
+    lines = list(status_view.lines(shown, ASKED))
+    assert f'a cycle has run since then{said}' in lines
 
 
 SHARE = {
@@ -125,5 +148,5 @@ SHARE = {
 )
 def test_the_part_in_a_share_is_told(part, said):
     shown = data([0]) | {'membership': SHARE | part}
-    _, _, *lines = status_view.lines(shown, ASKED)
+    _, *lines = status_view.lines(shown, ASKED)
     assert lines[: len(said)] == said

@@ -107,3 +107,18 @@ def test_a_step_of_the_date_changes_no_duration_and_no_age(state, clock, step):
     clock[1] += 60
     assert (state.age(), state.good_age()) == (62.5, 60)
     assert state.runs_for() is None
+
+
+def test_the_progress_of_a_cycle_is_known_from_its_first_node_on(state, clock):
+    state.begin()
+    assert state.progress is None
+    for _ in range(3):
+        state.advance(10, 2)
+        clock[1] += 5
+    found = state.progress
+    assert (found.nodes, found.done, found.writes) == (10, 3, 6)
+    assert found.seconds == 15
+    state.end([result()])
+    assert state.progress is None
+    state.begin()
+    assert state.progress is None
