@@ -175,7 +175,7 @@ class NameTaken(errors.Refused):
             f'the name {name} belongs to provider {other} in placement, but '
             f'this agent knows {name} as {uuid}: if both are one node, have '
             'the driver give it that uuid; else rename the other provider '
-            f'("compute-agent provider rename {other} NEW_NAME") or delete it',
+            f'("compute-agent resource provider rename {other} NEW_NAME") or delete it',
             other,
         )
 
@@ -189,8 +189,8 @@ def _another_name(other: str) -> str:
     return (
         'have the driver give this provider a name of its own, such as one '
         "that begins with the node's name; or, if the other one is a leftover, "
-        f'rename it ("compute-agent provider rename {other} NEW_NAME") or '
-        f'delete it ("compute-agent provider delete {other}")'
+        f'rename it ("compute-agent resource provider rename {other} NEW_NAME") or '
+        f'delete it ("compute-agent resource provider delete {other}")'
     )
 
 

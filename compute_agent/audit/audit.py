@@ -54,7 +54,7 @@ def _unused_trait(nova: cloud.Nova, name: str) -> finding.Finding:
             subject=name,
             why='no provider has it, but a flavor may need it: nova did not '
             'answer for its flavors',
-            advice='if no flavor needs it: compute-agent trait remove NAME',
+            advice='if no flavor needs it: compute-agent trait delete NAME',
         )
     return finding.Finding(
         kind=Kind.UNUSED_TRAIT,
@@ -77,7 +77,7 @@ def _classes(placement: cloud.Placement) -> Iterator[finding.Finding]:
             subject=name,
             why='no provider has an inventory of this resource class',
             advice='if no flavor and no agent needs it: compute-agent '
-            'resource class remove NAME',
+            'resource class delete NAME',
         )
 
 

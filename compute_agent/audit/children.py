@@ -74,7 +74,7 @@ def _tops(
                 kind=Kind.EMPTY_PROVIDER,
                 subject=str(one),
                 why='it has no inventory, no traits and no aggregates',
-                advice='if nobody needs it: compute-agent provider delete '
+                advice='if nobody needs it: compute-agent resource provider delete '
                 f'{one.uuid}',
             )
         else:
@@ -118,6 +118,6 @@ def _unrecorded(
                 subject=str(one),
                 why='it is in the tree of a node of this agent, and another '
                 'writer, such as nova, neutron or cyborg, created it',
-                advice='if that writer is gone: compute-agent provider delete '
+                advice='if that writer is gone: compute-agent resource provider delete '
                 'UUID',
             )

@@ -329,7 +329,7 @@ def _hypervisor(
             kind=Kind.RENAMED,
             subject=str(own),
             why=f'nova calls the hypervisor of this uuid {name}',
-            advice=f'compute-agent provider rename {uuid} {name}',
+            advice=f'compute-agent resource provider rename {uuid} {name}',
         )
     holder = roots.get(name.casefold())
     if holder is not None and holder.uuid != uuid:

@@ -128,7 +128,7 @@ class NodeStage(_NodeCommand):
             "A flavor's extra spec: trait:NAME=required or =forbidden, "
             'or capabilities:NAME=VALUE. May be repeated.',
             'A YAML or JSON file with extra_specs, or the output of '
-            '"openstack flavor show -f json", as "candidates" takes it.',
+            '"openstack flavor show -f json", as "allocation candidate list" takes it.',
         )
 
     def report(self, parsed_args: argparse.Namespace) -> command.Reported:

@@ -66,10 +66,10 @@ class _CustomClass(bulk.BulkReport):
         )
 
 
-class ResourceClassAdd(_CustomClass):
+class ResourceClassCreate(_CustomClass):
     """Create a custom resource class; an existing one is reported and kept."""
 
-    VERB = 'add'
+    VERB = 'create'
 
     def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
         """Create the class."""
@@ -77,21 +77,21 @@ class ResourceClassAdd(_CustomClass):
         new = self._service.add(name)
         if new:
             self.tell(What.NEW_CLASS, name)
-        text = f'added {name}' if new else f'{name} already exists'
-        return bulk.Outcome(data={'name': name, 'added': new}, text=text)
+        text = f'created {name}' if new else f'{name} already exists'
+        return bulk.Outcome(data={'name': name, 'created': new}, text=text)
 
 
-class ResourceClassRemove(_CustomClass):
-    """Remove a custom resource class of which no provider has inventory."""
+class ResourceClassDelete(_CustomClass):
+    """Delete a custom resource class of which no provider has inventory."""
 
-    VERB = 'remove'
+    VERB = 'delete'
 
     def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
-        """Remove the class."""
+        """Delete the class."""
         name = parsed_args.name
         self._service.remove(name)
         self.tell(What.DROPPED_CLASS, name)
-        return bulk.Outcome(data={'name': name}, text=f'removed {name}')
+        return bulk.Outcome(data={'name': name}, text=f'deleted {name}')
 
 
 def _classes(

@@ -192,56 +192,56 @@ class _TraitChange(command.Report):
         """Return the outcome as data, and a line for each changed trait."""
 
 
-class TraitAdd(_TraitChange):
+class TraitCreate(_TraitChange):
     """Create custom traits; existing ones are reported and kept.
 
     If a trait cannot be created, the command prints a line on stderr, goes on
     with the others, and exits with 1.
     """
 
-    VERB = 'add'
+    VERB = 'create'
 
     def act(self, service: traits_api.Traits) -> Callable[[str], typing.Any]:
         """Return the function that creates a trait."""
         return service.add
 
     def told(self, found: _Outcome) -> tuple[typing.Any, list[str]]:
-        """Return the added and the existing traits."""
+        """Return the created and the existing traits."""
         lines = [
-            f'added {name}' if new else f'{name} already exists'
+            f'created {name}' if new else f'{name} already exists'
             for name, new in found.done.items()
         ]
         data: list[dict[str, typing.Any]] = [
-            {'name': name, 'added': new} for name, new in found.done.items()
+            {'name': name, 'created': new} for name, new in found.done.items()
         ]
         data += [
-            {'name': name, 'added': None, 'error': why}
+            {'name': name, 'created': None, 'error': why}
             for name, why in found.not_done.items()
         ]
         return data, lines
 
 
-class TraitRemove(_TraitChange):
-    """Remove custom traits that no provider has.
+class TraitDelete(_TraitChange):
+    """Delete custom traits that no provider has.
 
-    If a trait cannot be removed, the command prints a line on stderr, goes on
+    If a trait cannot be deleted, the command prints a line on stderr, goes on
     with the others, and exits with 1.
     """
 
-    VERB = 'remove'
+    VERB = 'delete'
 
     def act(self, service: traits_api.Traits) -> Callable[[str], typing.Any]:
         """Return the function that deletes a trait."""
         return service.remove
 
     def told(self, found: _Outcome) -> tuple[typing.Any, list[str]]:
-        """Return the removed and the kept traits."""
-        lines = [f'removed {name}' for name in found.done]
-        return {'removed': list(found.done), 'kept': found.not_done}, lines
+        """Return the deleted and the kept traits."""
+        lines = [f'deleted {name}' for name in found.done]
+        return {'deleted': list(found.done), 'kept': found.not_done}, lines
 
 
 class TraitPrune(command.Report):
-    """Remove all custom traits that no provider has.
+    """Delete all custom traits that no provider has.
 
     The command lists them, and asks. An agent may just have created one of
     them in order to add it to a provider; it then creates the trait again.
@@ -257,7 +257,7 @@ class TraitPrune(command.Report):
         unused = service.names(names.CUSTOM_PREFIX, associated=False)
         if not unused:
             return _pruned(unused), 'every custom trait is in use', 0
-        plan = [f'{name}: no provider has it; remove it' for name in unused]
+        plan = [f'{name}: no provider has it; delete it' for name in unused]
         refused = confirm.refused(self, plan, yes=parsed_args.yes)
         if refused:
             return _pruned(unused), *refused
@@ -265,7 +265,7 @@ class TraitPrune(command.Report):
         for why in found.failed.values():
             self.say(why)
         _tell(self, found)
-        lines = [f'removed {name}' for name in found.done]
+        lines = [f'deleted {name}' for name in found.done]
         lines += found.kept.values()
         data = _pruned(unused, list(found.done), found.not_done)
         return data, '\n'.join(lines) or None, 1 if found.failed else 0
@@ -309,7 +309,7 @@ def _pruned(
     """Return the unused, the deleted and the kept traits, as data."""
     return {
         'unused': list(unused),
-        'removed': list(removed),
+        'deleted': list(removed),
         'kept': dict(kept),
     }
 
@@ -335,7 +335,7 @@ def _wanted(
 def _tell(asking: command.AgentCommand, found: _Outcome) -> None:
     """Add to the history on this host which traits a command changed.
 
-    A new trait has the outcome True, a removed one None; a trait that existed
+    A new trait has the outcome True, a deleted one None; a trait that existed
     before has False.
     """
     entries = [

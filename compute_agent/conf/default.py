@@ -24,7 +24,7 @@ _IDENTITY = [
         'host by the hypervisor hostname, the node keeps that name, and the '
         'agent says so. An existing '
         'provider keeps its name: after a change of this option, run '
-        '"compute-agent provider rename".',
+        '"compute-agent resource provider rename".',
     ),
     cfg.ListOpt(
         'compute_driver',

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The write-once file ``compute_id`` with the uuid of this host, as in nova.
 
-An existing file is read and never replaced, except by ``provider adopt``.
+An existing file is read and never replaced, except by ``resource provider adopt``.
 Copies that nova has beside its configuration must agree with it.
 """
 

@@ -3,7 +3,7 @@
 
 Placement has the host's name under the old uuid. The host takes that uuid only
 if its own file gives its uuid, and only while placement has no provider under
-the new one. ``provider adopt`` shows a ``HostAdoption`` and carries it out. In
+the new one. ``resource provider adopt`` shows a ``HostAdoption`` and carries it out. In
 a cycle, ``cycle/node/node_cycle.py`` does so when a person approved it.
 """
 
@@ -38,7 +38,7 @@ class HostAdoption:
             f'{self.provider.uuid} in placement, but this host is '
             f'{self.node.uuid}: if the host was reinstalled, it takes that '
             f'uuid back and reports that provider, which waits for approval; '
-            'else rename the other provider ("compute-agent provider rename '
+            'else rename the other provider ("compute-agent resource provider rename '
             f'{self.provider.uuid} NEW_NAME") or delete it'
         )
 

@@ -117,7 +117,7 @@ def _renamed(node: Node, root: provider.Provider) -> str:
         f'old name again (for a host: [DEFAULT] host = {root.name})'
         + ', which nova-compute or another agent may use'
         * nova
-        + '; if the host has a new name, "compute-agent provider rename '
+        + '; if the host has a new name, "compute-agent resource provider rename '
         f'{node.uuid}" renames the provider'
     )
 

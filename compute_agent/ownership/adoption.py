@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Adoption: count another writer's provider as created by this agent.
 
-Pure: no I/O, configuration, logging or clock. ``provider adopt`` asks for an
+Pure: no I/O, configuration, logging or clock. ``resource provider adopt`` asks for an
 ``Adoption``, shows it, and writes it to the record.
 
 A driver finds a node by its name, and a child by the name that its uuid was
 derived from. A rename that the driver does not share would be undone by the
-next cycle, or would stop it. ``provider rename`` asks for the new name.
+next cycle, or would stop it. ``resource provider rename`` asks for the new name.
 """
 
 import dataclasses

@@ -108,7 +108,7 @@ def _novas_children(
             tree.note(
                 f'{before[uuid]}: stays, because nova-compute has taken it '
                 'over (its traits say so); if nova-compute does not report it, '
-                f'run "compute-agent provider delete {uuid}"'
+                f'run "compute-agent resource provider delete {uuid}"'
             )
     return children
 
@@ -283,7 +283,7 @@ def _describe_root(
     if others:
         why = f'this agent did not create {listed}'
         remedy = (
-            '; to let this agent delete them, run "compute-agent provider adopt '
+            '; to let this agent delete them, run "compute-agent resource provider adopt '
             f'{root.uuid} --subtree"'
         )
     tree.fault(

@@ -62,7 +62,7 @@ class Orders:
                 raise errors.ConfigError(
                     f'{name} is not pruned, because others decide by it; to '
                     'remove it from one provider, run "compute-agent '
-                    'provider trait remove"'
+                    'resource provider trait remove"'
                 )
 
 

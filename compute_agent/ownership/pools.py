@@ -21,7 +21,7 @@ _NO_NAMES = frozenset[str]()
 _STAYS = (
     '{}: not deleted, because {} may use it through its aggregates; the claims '
     'of this agent end, and the last agent that describes it deletes it; to '
-    'delete it all the same, run "compute-agent provider delete {}"'
+    'delete it all the same, run "compute-agent resource provider delete {}"'
 )
 _KEEPS = (
     '{}: keeps {}, which this agent no longer reports, because {} may use the '
@@ -30,7 +30,7 @@ _KEEPS = (
 )
 _NOT_DESCRIBED = (
     '{}: not deleted, because this agent neither created it nor describes all '
-    'of it; if it should go, run "compute-agent provider delete {}"'
+    'of it; if it should go, run "compute-agent resource provider delete {}"'
 )
 
 

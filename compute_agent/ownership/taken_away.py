@@ -71,7 +71,7 @@ def _fault(child: provider.Provider, known: provider.Snapshot) -> str:
         'writer moved it, so the node lacks its inventory, and the agent '
         'writes nothing of it; put it below its parent again (PUT '
         f'/resource_providers/{child.uuid} with "parent_provider_uuid", API '
-        '1.37), or delete it ("compute-agent provider delete '
+        '1.37), or delete it ("compute-agent resource provider delete '
         f'{child.uuid}"), and the driver creates it again'
     )
 

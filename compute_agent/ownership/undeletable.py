@@ -41,7 +41,7 @@ def not_ours(
     notes = [
         f'{before[uuid]}: not deleted, and neither are the providers above '
         'it, because this agent did not create it; if it should go, run '
-        f'"compute-agent provider adopt {uuid}"'
+        f'"compute-agent resource provider adopt {uuid}"'
         for uuid in removed
         if uuid not in created
         and uuid not in shared
@@ -91,7 +91,8 @@ def _blocked(
 ) -> str:
     titles = ', '.join(str(other) for other in others)
     advice = ' and '.join(
-        f'"compute-agent provider adopt {other.uuid}"' for other in others
+        f'"compute-agent resource provider adopt {other.uuid}"'
+        for other in others
     )
     return (
         f'{one}: the driver removed it, but it is not deleted, because this '
@@ -105,7 +106,7 @@ def _unrecorded(one: provider.Provider) -> str:
     return (
         f'{one}: the driver removed it, but it is not deleted, because this '
         f'agent has no record that it created it; {reservation([one])}; '
-        f'to let this agent delete it, run "compute-agent provider adopt {one.uuid}"'
+        f'to let this agent delete it, run "compute-agent resource provider adopt {one.uuid}"'
     )
 
 

@@ -185,7 +185,7 @@ def _unclear_creation(seen: provider.Provider) -> str:
     return (
         f'{seen}: its creation got no answer and others may have created it, '
         "so it counts as created by another writer; if it is this agent's: "
-        f'"compute-agent provider adopt {seen.uuid}"'
+        f'"compute-agent resource provider adopt {seen.uuid}"'
     )
 
 

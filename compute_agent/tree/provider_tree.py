@@ -313,7 +313,7 @@ class ProviderTree(set_aside.TreeSetAside):
             raise errors.Renamed(
                 f'placement knows provider {member.uuid} as {known}, the '
                 f'driver calls it {member.name}: nothing of this node is '
-                f'written; "compute-agent provider rename {member.uuid} '
+                f'written; "compute-agent resource provider rename {member.uuid} '
                 f'{shlex.quote(member.name)}" gives it that name again'
             )
         self._hierarchy.insert(member)

@@ -239,8 +239,8 @@ def session(folder: pathlib.Path) -> Iterator[tuple[Screen, str]]:
         with terminal.serving('run', 'cycle: '):
             yield show(DOCTOR)
             for command in (
-                'provider trait remove cn1 CUSTOM_GOLD',
-                'provider inventory set cn1 VCPU:reserved=2',
+                'resource provider trait remove cn1 CUSTOM_GOLD',
+                'resource provider inventory set cn1 VCPU:reserved=2',
                 'sync',
             ):
                 terminal.run(command, 0)
@@ -248,7 +248,10 @@ def session(folder: pathlib.Path) -> Iterator[tuple[Screen, str]]:
             terminal.run('sync', 0, 1)
             yield show(STATUS)
             yield show(HISTORY)
-            for command in ('trait add CUSTOM_OLD', 'provider create cn7'):
+            for command in (
+                'trait create CUSTOM_OLD',
+                'resource provider create cn7',
+            ):
                 terminal.run(command, 0)
             yield show(AUDIT)
     (folder / 'fleet').mkdir()

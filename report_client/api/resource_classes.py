@@ -57,7 +57,7 @@ class ResourceClasses(placement_names.PlacementNames):
 
         :raises agent_errors.InvalidName: it is not the name of a custom class
         """
-        operation = ops.CreateResourceClass(name=check_custom(name, 'add'))
+        operation = ops.CreateResourceClass(name=check_custom(name, 'create'))
         request = codec_writes.request(operation, {})
         return self._service.reply(request).status == 201
 
@@ -70,7 +70,7 @@ class ResourceClasses(placement_names.PlacementNames):
         :raises errors.DoesNotExist: there is no such class (404)
         :raises errors.InUse: providers have inventory of it (409)
         """
-        path = paths.resource_class(check_custom(name, 'remove'))
+        path = paths.resource_class(check_custom(name, 'delete'))
         try:
             self._service.send(codec.Request(method='DELETE', path=path))
         except errors.NotFound as exc:
@@ -78,7 +78,7 @@ class ResourceClasses(placement_names.PlacementNames):
             raise self.does_not_exist({name: hint}) from exc
         except errors.InUse as exc:
             raise errors.InUse(
-                f'resource class {name} was not removed: {self._holders(name)}'
+                f'resource class {name} was not deleted: {self._holders(name)}'
             ) from exc
 
     def _holders(self, name: str) -> str:
@@ -111,7 +111,7 @@ def check_all(classes: Iterable[str]) -> frozenset[str]:
 def check_custom(name: str, verb: str) -> str:
     """Return the name of a custom resource class.
 
-    :param verb: the action, for the message: "add" or "remove"
+    :param verb: the action, for the message: "create" or "delete"
     :raises agent_errors.InvalidName: it is outside the grammar of such names
     """
     names.check_symbol(name, 'resource class')

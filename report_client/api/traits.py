@@ -91,7 +91,7 @@ class Traits(placement_names.PlacementNames):
         :raises agent_errors.InvalidName: the name is that of a standard trait,
             does not begin with ``CUSTOM_``, or is outside the grammar
         """
-        trait_names.check_custom(name, 'add')
+        trait_names.check_custom(name, 'create')
         request = codec_writes.request(ops.CreateTrait(name=name), {})
         return self._status(request, {201, 204}) == 201
 
@@ -106,7 +106,7 @@ class Traits(placement_names.PlacementNames):
         :raises errors.DoesNotExist: there is no such trait (404)
         :raises errors.InUse: providers have it (409); the message names them
         """
-        trait_names.check_custom(name, 'remove')
+        trait_names.check_custom(name, 'delete')
         request = codec.Request(method='DELETE', path=paths.trait(name))
         try:
             self._status(request, {204})
@@ -114,7 +114,7 @@ class Traits(placement_names.PlacementNames):
             raise self.does_not_exist([name]) from exc
         except errors.InUse as exc:
             raise errors.InUse(
-                f'trait {name} was not removed: {self._holders_text(name)}'
+                f'trait {name} was not deleted: {self._holders_text(name)}'
             ) from exc
 
     def holders(self, name: str) -> list[codec.ListedProvider]:

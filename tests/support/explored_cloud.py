@@ -114,7 +114,9 @@ def build(cli: command_line.CommandLine) -> None:
         others.allocate(where, INSTANCES[number], amounts)
     # Used above its capacity, as after a change of the ratio.
     others.change_inventory('cn2', 'VCPU', allocation_ratio=1.5)
-    done = cli.run('provider', 'trait', 'remove', 'cn2', 'CUSTOM_GOLD')
+    done = cli.run(
+        'resource', 'provider', 'trait', 'remove', 'cn2', 'CUSTOM_GOLD'
+    )
     assert done.code == 0, done.err
     # cn1 and cn2 lose it in the next cycle, which is a mass.
     describe(cli, description(gold=False))

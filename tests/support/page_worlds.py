@@ -63,7 +63,9 @@ def _audit(world: World) -> None:
             """)
 
 
-@world('docs/candidates.md', 'compute-agent candidates --property')
+@world(
+    'docs/candidates.md', 'compute-agent allocation candidate list --property'
+)
 def _candidates(world: World) -> None:
     world.build(*small_cloud.RACK)
 
@@ -125,7 +127,9 @@ def _drifted(world: World) -> None:
     world.others.add_traits(CN1, 'CUSTOM_HAND')
     world.sync()
     world.others.remove_traits(CN1, 'CUSTOM_GOLD')
-    world.cli.run('provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=2')
+    world.cli.run(
+        'resource', 'provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=2'
+    )
 
 
 @world('docs/history.md', 'compute-agent history')
@@ -136,7 +140,9 @@ def _yesterday(world: World) -> None:
     _let_pass(world, days=1)
     world.others.remove_traits(CN1, 'CUSTOM_GOLD')
     world.sync()
-    world.cli.run('provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=2')
+    world.cli.run(
+        'resource', 'provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=2'
+    )
     world.sync()
     world.describe(_gold())
     world.sync()
@@ -207,7 +213,9 @@ def _leftovers(world: World) -> None:
     world.others.add_traits(CN1, 'CUSTOM_GOLD', 'CUSTOM_SILVER')
 
 
-@world('docs/provider-commands.md', 'compute-agent provider show cn1\n')
+@world(
+    'docs/provider-commands.md', 'compute-agent resource provider show cn1\n'
+)
 def _a_guest(world: World) -> None:
     world.describe(
         node(
@@ -224,7 +232,10 @@ def _a_guest(world: World) -> None:
     world.others.allocate(CN1, INSTANCE, {'MEMORY_MB': 4096, 'VCPU': 2})
 
 
-@world('docs/provider-commands.md', 'compute-agent provider show cn1 -f json')
+@world(
+    'docs/provider-commands.md',
+    'compute-agent resource provider show cn1 -f json',
+)
 def _a_reader(world: World) -> None:
     world.sync()
     world.others.remove_traits(CN1, 'CUSTOM_GOLD')

@@ -9,6 +9,7 @@ its top everything that it needs.
 """
 
 import argparse
+import difflib
 import importlib.metadata
 import json
 import pathlib
@@ -26,6 +27,60 @@ Entry: typing.TypeAlias = (
 )
 
 TABLE = pathlib.Path(__file__).with_name('commands.json')
+
+#: The word that people type before the commands of OpenStack's client.
+OPENSTACK = 'openstack'
+
+# The first words of commands that there are elsewhere, or were here → ours.
+_MEANT = {
+    'agent list': 'status',
+    'aggregate add host': 'resource provider aggregate add',
+    'aggregate list': 'resource provider aggregate list',
+    'aggregate remove host': 'resource provider aggregate remove',
+    'aggregate show': 'resource provider list --member-of UUID',
+    'allocation list': 'resource provider show --allocations',
+    'allocation candidates': 'allocation candidate list',
+    'baremetal allocation': 'allocation candidate list',
+    'baremetal node list': 'status',
+    'baremetal node show': 'resource provider show',
+    'baremetal node add trait': 'resource provider trait add',
+    'baremetal node remove trait': 'resource provider trait remove',
+    'baremetal node trait list': 'resource provider trait list',
+    'candidates': 'allocation candidate list',
+    'compute agent': 'status',
+    'compute service list': 'status',
+    'heal_allocations': 'audit --allocations',
+    'host list': 'resource provider list',
+    'host show': 'resource provider show',
+    'hypervisor list': 'resource provider list',
+    'hypervisor show': 'resource provider show',
+    'hypervisor stats': 'resource provider usage show',
+    'inventory': 'resource provider inventory',
+    'network agent list': 'status',
+    'network agent show': 'resource provider show',
+    'placement audit': 'audit',
+    'placement heal_allocations': 'audit --allocations',
+    'placement sync_aggregates': 'resource provider aggregate set',
+    'provider': 'resource provider',
+    'provider inventory remove': 'resource provider inventory delete',
+    'provider trait clear': 'resource provider trait delete',
+    'providers': 'resource provider list',
+    'resource class add': 'resource class create',
+    'resource class remove': 'resource class delete',
+    'resource provider allocation list': (
+        'resource provider show --allocations'
+    ),
+    'resource provider inventory remove': 'resource provider inventory delete',
+    'resource provider trait clear': 'resource provider trait delete',
+    'resource provider update': 'resource provider set',
+    'resource-class': 'resource class',
+    'resource-provider': 'resource provider',
+    'resource-provider set inventory': 'resource provider inventory set',
+    'trait add': 'trait create',
+    'trait remove': 'trait delete',
+    'usage list': 'resource usage show',
+    'usage show': 'resource usage show',
+}
 
 
 def table() -> Mapping[str, Mapping[str, str]]:
@@ -46,6 +101,31 @@ class Commands(commandmanager.CommandManager):
         for point in importlib.metadata.entry_points(group=namespace):
             self.commands[point.name.replace('_', ' ')] = point
 
+    def advice(self, words: str) -> str:
+        """Return what to type in the place of words that are no command, or ''.
+
+        Words of nova, neutron, Ironic and ``nova-manage``, and those that a
+        command had before, are translated. What follows them is kept.
+        """
+        meant = _meant(words)
+        try:
+            self.find_command(meant.split())
+        except ValueError:
+            near = self._near(meant)
+        else:
+            near = [meant]
+        return f'did you mean {" or ".join(near)}? ' if near else ''
+
+    def _near(self, words: str) -> list[str]:
+        """Return commands that begin with these words, or are like them."""
+        longer = [
+            name for name in self.commands if name.startswith(f'{words} ')
+        ]
+        if longer:
+            nexts = (name.removeprefix(words).split()[0] for name in longer)
+            return [f'{words} {"|".join(sorted(set(nexts)))}']
+        return difflib.get_close_matches(words, self.commands)
+
     def __iter__(self) -> Iterator[tuple[str, Entry]]:
         """Yield each command for a list: its name and a class with a summary.
 
@@ -54,6 +134,16 @@ class Commands(commandmanager.CommandManager):
         known = table()
         for name, point in self.commands.items():
             yield name, _listed(name, point, known.get(name))
+
+
+def _meant(words: str) -> str:
+    """Return the words with those of others in front replaced by ours."""
+    typed = words.split()
+    for length in range(len(typed), 0, -1):
+        ours = _MEANT.get(' '.join(typed[:length]))
+        if ours is not None:
+            return ' '.join([ours, *typed[length:]])
+    return words
 
 
 def _listed(name: str, point: Entry, row: Mapping[str, str] | None) -> Entry:

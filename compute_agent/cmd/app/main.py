@@ -50,6 +50,8 @@ class ComputeAgent(app.App):
     NAME = 'compute-agent'
     CONSOLE_MESSAGE_FORMAT = 'compute-agent: %(message)s'
 
+    command_manager: commands.Commands
+
     def __init__(self, global_options: GlobalOptions) -> None:
         super().__init__(
             description=DESCRIPTION,
@@ -110,11 +112,10 @@ class ComputeAgent(app.App):
             self.command_manager.find_command(argv)
         except ValueError:
             words = ' '.join(itertools.takewhile(_is_word, argv))
-            near = self.get_fuzzy_matches(words)
-            advice = f'did you mean {" or ".join(near)}? ' if near else ''
             self.stderr.write(
-                f'compute-agent: there is no command {words!r}; {advice}'
-                '"compute-agent --help" lists the commands\n'
+                f'compute-agent: there is no command {words!r}; '
+                f'{self.command_manager.advice(words)}"compute-agent --help" '
+                'lists the commands\n'
             )
             return 1
         return super().run_subcommand(argv)
@@ -238,6 +239,12 @@ def _run(argv: Sequence[str] | None) -> int:
             os_cloud=given.os_cloud,
             agent=given.agent,
         )
+        if rest[:1] == [commands.OPENSTACK]:
+            sys.stderr.write(
+                f'compute-agent: welcome; "{commands.OPENSTACK}" may be left '
+                'out here :-)\n'
+            )
+            rest = rest[1:]
         if given.debug:
             rest = ['--debug', *rest]
         return ComputeAgent(options).run(rest or ['--help'])

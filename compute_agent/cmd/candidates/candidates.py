@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent candidates``: the providers that fit a flavor.
+"""``compute-agent allocation candidate list`` and ``why-not``, for a flavor.
 
-The command reads only placement, not the state of the agent.
+The commands read only placement, not the state of the agent.
 """
 
 import argparse
@@ -15,8 +15,8 @@ from report_client.candidates.why_not import why_not
 from report_client.http import placement as placement_api
 from report_client.http.messages import codec
 
-from ... import errors
 from ..app import listing
+from ..provider import provider_change
 from ..wiring import named_providers, placement
 from . import request_options
 
@@ -24,12 +24,11 @@ _STRUCTURED = {'json', 'yaml'}
 _FEW = 6  # traits in a row of a table, unless --long is given
 
 
-class Candidates(listing.Listing):
+class CandidateList(listing.Listing):
     """List the allocation candidates for a flavor.
 
     Each row is a provider that takes part in a candidate, with its free
-    capacity and its traits. With --why-not, each row is a requirement that a
-    provider fails; for a candidate there are none.
+    capacity and its traits.
     """
 
     COLUMNS = ('Name', 'UUID', 'Tree', 'Gives', 'Offers', 'Traits')
@@ -38,10 +37,10 @@ class Candidates(listing.Listing):
         """Add the request."""
         request_options.add(parser)
         parser.add_argument(
-            '--why-not',
-            metavar='PROVIDER',
-            help='Print the requirements that this provider fails, by name or '
-            'uuid. A provider in a tree stands for the whole tree.',
+            '--limit',
+            type=int,
+            metavar='N',
+            help='The largest number of candidates.',
         )
         parser.add_argument(
             '--long',
@@ -49,22 +48,17 @@ class Candidates(listing.Listing):
             help='Show all providers of the trees, and all their traits.',
         )
 
-    def take_action(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[Sequence[str], listing.Rows]:
-        """Return columns and rows, with or without --why-not."""
-        if parsed_args.why_not is None:
-            return super().take_action(parsed_args)
-        return WhyNotRows(self.app, self.app_args).take_action(parsed_args)
-
     def rows(self, parsed_args: argparse.Namespace) -> listing.Listed:
         """Return one row for each provider in a candidate."""
         service = _service(self)
-        request = _request(self, parsed_args, service)
+        request = _request(self, parsed_args, service, parsed_args.limit)
         search = candidates.Candidates(service)
         answer = search.ask(request)
         if not answer.allocations:
-            note = 'no candidates; --why-not PROVIDER prints the reasons'
+            note = (
+                'no candidates; "allocation candidate why-not PROVIDER" '
+                'prints the reasons'
+            )
             return [], note, 0
         roots = {row.root_uuid for row in answer.summaries.values()}
         titles = search.names_in_trees(roots)
@@ -156,20 +150,25 @@ class View:
         return [*shown, f'and {rest} more (--long)'] if rest else shown
 
 
-class WhyNotRows(listing.Listing):
-    """The command with --why-not."""
+class WhyNot(listing.Listing):
+    """List the requirements of a flavor that a provider fails.
+
+    For a candidate there are none. A provider in a tree stands for the whole
+    tree.
+    """
 
     COLUMNS = ('Requirement', 'Nearest', 'Why')
 
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the provider and the request."""
+        provider_change.add_provider(parser)
+        request_options.add(parser)
+
     def rows(self, parsed_args: argparse.Namespace) -> listing.Listed:
         """Return one row for each failed requirement."""
-        if parsed_args.limit is not None:
-            raise errors.ConfigError(
-                '--why-not considers all candidates: leave --limit out'
-            )
         service = _service(self)
         request = _request(self, parsed_args, service)
-        provider = _find(self, service, parsed_args.why_not)
+        provider = _find(self, service, parsed_args.provider)
         found = why_not.WhyNot(service, time.time).explain(request, provider)
         rows = why_not_rows(found)
         note = None if rows else f'{provider.name} is a candidate'
@@ -204,10 +203,12 @@ def _request(
     asking: listing.Listing,
     parsed_args: argparse.Namespace,
     service: placement_api.Placement,
+    limit: int | None = None,
 ) -> query.Request:
     """Return the request that the options describe."""
     return request_options.request(
         parsed_args,
+        limit=limit,
         find=lambda name: _find(asking, service, name).uuid,
         warn=lambda text: asking.app.stderr.write(f'compute-agent: {text}\n'),
     )

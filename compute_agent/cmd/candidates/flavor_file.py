@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The flavor file of "candidates" and "node stage": --flavor FILE.
+"""The flavor file of "allocation candidate" and "node stage": --flavor FILE.
 
 It is YAML or JSON: resources and extra specs, or the output of ``openstack
 flavor show -f yaml``. An error is one line, with the file and the line.

@@ -86,12 +86,6 @@ def _add_whole(parser: argparse.ArgumentParser) -> None:
         help='Groups whose providers must be in one subtree, with one of '
         'these providers as its root.',
     )
-    parser.add_argument(
-        '--limit',
-        type=int,
-        metavar='N',
-        help='The largest number of candidates.',
-    )
 
 
 def request(
@@ -99,12 +93,14 @@ def request(
     find: Callable[[str], str],
     warn: Callable[[str], object],
     read: flavor_file.FlavorFile | None = None,
+    limit: int | None = None,
 ) -> query.Request:
     """Return the request that the options describe.
 
     :param find: returns the uuid of a provider, given by name or uuid
     :param warn: called with a line for each property that is ignored
     :param read: a flavor that was read already
+    :param limit: the largest number of candidates
     :raises errors.AgentError: an option is malformed, or the request is empty
     """
     wanted, own = extra_specs_of(parsed_args, read)
@@ -118,7 +114,7 @@ def request(
             ]
         ),
         group_policy=parsed_args.group_policy or flavor.group_policy(wanted),
-        limit=parsed_args.limit,
+        limit=limit,
         root_required=trait_query.TraitQuery.parse(parsed_args.root_required),
         same_subtree=tuple(
             tuple(name.strip() for name in text.split(','))

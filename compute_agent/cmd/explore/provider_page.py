@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """All about one provider: its tree, its contents, who gave them, its past.
 
-The parts are the answers of ``provider show``, ``tree show``, ``explain``,
+The parts are the answers of ``resource provider show``, ``tree show``, ``explain``,
 ``history`` and ``approve``. What only this machine's agent knows is missing
 for the nodes of others, and the page says so.
 """

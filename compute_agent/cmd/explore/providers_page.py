@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of providers: searched, filtered, sorted, a page at a time.
 
-Its rows are those of ``provider list -f json``.
+Its rows are those of ``resource provider list -f json``.
 """
 
 import typing

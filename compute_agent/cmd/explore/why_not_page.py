@@ -3,7 +3,8 @@
 
 The form takes a flavor's size and its extra specs, as they are written for
 nova or as ``openstack flavor show`` prints them. The candidates are those of
-``candidates -f json``, and the reasons of one host those of its ``--why-not``.
+``allocation candidate list -f json``, and the reasons of one host those of
+``allocation candidate why-not``.
 """
 
 import argparse
@@ -118,7 +119,7 @@ class WhyNot:
             'hosts': len(hosts),
             'fitting': len(found.fitting),
             'candidates': [
-                dict(zip(command.Candidates.COLUMNS, row, strict=True))
+                dict(zip(command.CandidateList.COLUMNS, row, strict=True))
                 for row in list(view.rows())[:_SHOWN]
             ],
             'requirements': [
@@ -133,13 +134,13 @@ class WhyNot:
         }
 
     def _explained(self, host: str, request: query.Request) -> Data | None:
-        """Return the exact reasons of one host, as ``--why-not`` has them."""
+        """Return the exact reasons of one host, as the command has them."""
         if not host:
             return None
         source = self._source
         row = source.providers.find(host)
         found = why_not.WhyNot(source.service, time.time).explain(request, row)
-        columns = command.WhyNotRows.COLUMNS
+        columns = command.WhyNot.COLUMNS
         return {
             'host': source.providers.title(row.uuid) or row.name,
             'uuid': row.uuid,

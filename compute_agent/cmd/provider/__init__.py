@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands ``provider …``: list, create, delete, adopt, rename, and contents.
+"""The commands ``resource provider …``: list, create, delete, adopt, rename, and contents.
 
 Begin with ``provider.py``. ``provider_contents.py`` has the verbs for traits,
 inventories and aggregates, and ``provider_change.py`` is the base of the

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps ``provider adopt`` and ``provider rename`` from a root of nova's."""
+"""Keeps ``resource provider adopt`` and ``resource provider rename`` from a root of nova's."""
 
 from ... import errors
 from ...ownership import adoption

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent provider list``, ``show``, ``create`` and ``delete``."""
+"""``compute-agent resource provider list``, ``show``, ``create`` and ``delete``."""
 
 import argparse
 import dataclasses
@@ -25,7 +25,8 @@ class ProviderList(listing.Listing):
     """List the providers that meet all conditions.
 
     Each condition applies to a single provider. Groups of conditions
-    (--required1 ...) exist only in requests for candidates: use "candidates".
+    (--required1 ...) exist only in requests for candidates: use "allocation
+    candidate list".
     """
 
     COLUMNS = ('Name', 'UUID', 'Generation', 'Parent', 'Root')
@@ -64,7 +65,7 @@ class ProviderList(listing.Listing):
         )
         parser.add_argument('--name', help='List the provider of this name.')
         parser.add_argument('--uuid', help='List the provider of this uuid.')
-        group_options.refuse(parser, 'compute-agent candidates')
+        group_options.refuse(parser, 'compute-agent allocation candidate list')
 
     def rows(self, parsed_args: argparse.Namespace) -> listing.Listed:
         """Return one row for each provider."""

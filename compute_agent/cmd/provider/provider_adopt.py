@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent provider adopt``: make a provider of another writer ours.
+"""``compute-agent resource provider adopt``: make a provider of another writer ours.
 
 There are two cases. A provider in a tree of this agent counts as created by
 this agent from now on (``ownership/adoption.py``). A provider that has the

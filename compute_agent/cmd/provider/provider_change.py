@@ -71,7 +71,7 @@ class ProviderChange(ProviderItem):
             '--generation',
             metavar='N',
             help='Write only if the provider still has this generation, as '
-            '"provider show" prints it. Without this option, a change of '
+            '"resource provider show" prints it. Without this option, a change of '
             'another writer at the same time is kept, and the command tries '
             'again.',
         )
@@ -193,7 +193,7 @@ def check_generation(parsed_args: argparse.Namespace) -> None:
     if not _GENERATION.fullmatch(text):
         raise errors.ConfigError(
             f'--generation {text:.60}: a generation is a whole number, which '
-            '"provider show" prints'
+            '"resource provider show" prints'
         )
     parsed_args.generation = int(text)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent provider trait``, ``inventory`` and ``aggregate``.
+"""``compute-agent resource provider trait``, ``inventory`` and ``aggregate``.
 
 The verbs list, add, set and remove are written once for all kinds of contents;
 ``report_client/api/content_kinds.py`` has the table of kinds. The commands
@@ -275,7 +275,7 @@ class ProviderTraitSet(_Set):
     KIND = content_kinds.TRAITS
 
 
-class ProviderTraitClear(provider_change.ProviderChange):
+class ProviderTraitDelete(provider_change.ProviderChange):
     """Remove all traits from a provider."""
 
     def change(self, parsed_args: argparse.Namespace) -> provider_change.Done:
@@ -303,8 +303,8 @@ class ProviderAggregateSet(_Set):
     KIND = content_kinds.AGGREGATES
 
 
-class ProviderInventoryRemove(_Remove):
-    """Remove inventories from a provider; its other classes stay.
+class ProviderInventoryDelete(_Remove):
+    """Delete inventories of a provider; its other classes stay.
 
     The command refuses a class that is allocated, and names the consumers.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent provider rename``: follow a host that has a new name.
+"""``compute-agent resource provider rename``: follow a host that has a new name.
 
 ``compute_agent/ownership/adoption.py`` has the rules.
 """

@@ -139,7 +139,9 @@ class _Comparison:
         here = Change(uuid=new.uuid, kind=None, existed=True, exists=True)
         if new.uuid == self._policy.node_uuid:
             fate = Fate.LEFT
-            why = 'the node waits: see "compute-agent provider rename"'
+            why = (
+                'the node waits: see "compute-agent resource provider rename"'
+            )
         elif new.uuid in self._record.created:
             fate, why = Fate.RESTORED, 'the agent created it'
         else:

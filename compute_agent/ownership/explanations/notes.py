@@ -191,7 +191,7 @@ def older_record(
         'than placement (was the host or the file restored from a copy?), or '
         'another agent reports this node too; the agent removes nothing that '
         'it does not know: if it should go, run "compute-agent sync --prune '
-        'NAME", or "compute-agent provider adopt UUID" for a provider'
+        'NAME", or "compute-agent resource provider adopt UUID" for a provider'
     )
 
 

@@ -132,7 +132,7 @@ def test_who_removed_the_trait_and_when(pages, person):
     removal = next(
         line
         for line in person.text.splitlines()
-        if 'provider trait remove by ' in line
+        if 'resource provider trait remove by ' in line
     )
     assert 'cn2' in removal
     assert '-CUSTOM_GOLD' in person.text
@@ -161,7 +161,10 @@ def test_a_hostile_name_runs_nothing(cloud, explore, person):
     child = '66666666-6666-4666-8666-666666666666'
     cloud.others.create(child, hostile, CN1)
     assert (
-        cloud.run('provider', 'trait', 'add', child, 'CUSTOM_GOLD').code == 0
+        cloud.run(
+            'resource', 'provider', 'trait', 'add', child, 'CUSTOM_GOLD'
+        ).code
+        == 0
     )
     url = explore()
     person.open(url)

@@ -29,7 +29,7 @@ def test_a_user_with_the_role_service_syncs(setup, service):
     code, _, err = setup.run('sync', '--yes')
     assert code == 0, err
     assert setup.run('plan')[0] == 0
-    assert 'cn1' in setup.run('provider', 'list')[1]
+    assert 'cn1' in setup.run('resource', 'provider', 'list')[1]
 
 
 def test_an_application_credential_is_enough(setup, cloud):
@@ -68,7 +68,7 @@ def test_a_cloud_of_clouds_yaml_is_enough(setup, service, monkeypatch):
 def test_a_user_without_the_role_is_told_which_is_missing(setup, cloud, role):
     name, _ = cloud.user(role)
     setup.configure(name)
-    line = setup.refusal('provider', 'list')
+    line = setup.refusal('resource', 'provider', 'list')
     assert f'refuses the user {name} of the project service with the' in line
     assert role in line
     assert 'needs a user with the role admin or service' in line
@@ -76,14 +76,14 @@ def test_a_user_without_the_role_is_told_which_is_missing(setup, cloud, role):
 
 def test_a_wrong_password_names_the_user_and_the_file(setup, service):
     setup.configure(service, password='wrong')
-    line = setup.refusal('provider', 'list')
+    line = setup.refusal('resource', 'provider', 'list')
     assert f'the user {service} of the project service comes from' in line
     assert f'[placement] in {setup.config}: check auth_type' in line
 
 
 def test_a_region_that_the_catalog_lacks_is_one_line(setup, service):
     setup.configure(service, region_name='two')
-    line = setup.refusal('provider', 'list')
+    line = setup.refusal('resource', 'provider', 'list')
     assert 'in the region two: the catalog has placement in one; ' in line
 
 

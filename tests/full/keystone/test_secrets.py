@@ -37,7 +37,7 @@ QUESTIONS = (
     'explain --node {uuid} CUSTOM_GOLD',
     'history',
     'plan',
-    'provider show {uuid}',
+    'resource provider show {uuid}',
     'state show',
     'status',
     'tree show {uuid}',
@@ -248,7 +248,7 @@ def refused(one, capsys):
     wrong = WRONG.replace('$', '$$')
     one.configure({'password': wrong, 'application_credential_secret': wrong})
     assert 'HTTP 401' in one.ask(capsys, 'doctor')
-    one.ask(capsys, 'provider', 'list')
+    one.ask(capsys, 'resource', 'provider', 'list')
     one.configure({})
 
 

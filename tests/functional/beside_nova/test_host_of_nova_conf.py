@@ -101,4 +101,4 @@ def test_a_third_name_is_refused_and_nova_s_name_is_advised_first(nova):
     assert last.startswith(
         ', which nova-compute or another agent may use, or give'
     )
-    assert 'provider rename' not in refused.line
+    assert 'resource provider rename' not in refused.line

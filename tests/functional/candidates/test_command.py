@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent candidates`` as a person runs it."""
+"""``compute-agent allocation candidate`` as a person runs it."""
 
 import csv
 import io
@@ -23,17 +23,17 @@ def rack(cli, placement_server):
 @pytest.fixture
 def ask(cli, rack):
     """Run the command with extra specs and options."""
-    return lambda *words: run(cli, *words)
+    return lambda *words, **verb: run(cli, *words, **verb)
 
 
-def run(cli, *words):
+def run(cli, *words, verb='list'):
     """Run the command; a lone KEY=VALUE is an extra spec."""
     lone = [not word.startswith('-') and '=' in word for word in words]
     some = [
         f'--property={word}' if is_lone else word
         for word, is_lone in zip(words, lone, strict=True)
     ]
-    return cli.run('candidates', *some)
+    return cli.run('allocation', 'candidate', verb, *some)
 
 
 def rows(result):
@@ -136,7 +136,8 @@ def test_nothing_that_fits_is_an_empty_list_and_a_line(ask):
     result = ask('resources:VCPU=99', '-f', 'json')
     assert (result.code, json.loads(result.out)) == (0, [])
     assert result.line == (
-        'compute-agent: no candidates; --why-not PROVIDER prints the reasons'
+        'compute-agent: no candidates; "allocation candidate why-not '
+        'PROVIDER" prints the reasons'
     )
 
 
@@ -223,13 +224,12 @@ def test_a_key_that_nova_reads_otherwise_is_mentioned(ask):
 
 
 def test_why_not_says_what_keeps_a_provider_out(ask):
-    words = (
-        'resources:VCPU=2',
-        'trait:CUSTOM_GOLD=forbidden',
-        '--why-not',
-        'cn1',
-    )
-    result = ask(*words, '-f', 'json')
+    words = ('cn1', 'resources:VCPU=2', 'trait:CUSTOM_GOLD=forbidden')
+
+    def asked(*options):
+        return ask(*words, *options, verb='why-not')
+
+    result = asked('-f', 'json')
     assert rows(result) == [
         {
             'Requirement': 'VCPU: 2',
@@ -244,17 +244,17 @@ def test_why_not_says_what_keeps_a_provider_out(ask):
             'Why': 'it has this trait',
         },
     ]
-    header, *lines = csv.reader(io.StringIO(ask(*words, '-f', 'csv').out))
+    header, *lines = csv.reader(io.StringIO(asked('-f', 'csv').out))
     assert header == WHY
     assert len(lines) == 2
-    assert '2 asked, 1 of 8 free' in ask(*words).out
-    value = ask(*words, '-f', 'value', '-c', 'Requirement').out
+    assert '2 asked, 1 of 8 free' in asked().out
+    value = asked('-f', 'value', '-c', 'Requirement').out
     assert value == 'VCPU: 2\nCUSTOM_GOLD forbidden\n'
 
 
 @pytest.mark.parametrize('name', ['cn2', CN2])
 def test_of_a_candidate_it_lists_nothing(ask, name):
-    result = ask('resources:VCPU=2', '--why-not', name, '-f', 'json')
+    result = ask('resources:VCPU=2', name, '-f', 'json', verb='why-not')
     assert (result.code, json.loads(result.out)) == (0, [])
     assert result.line == 'compute-agent: cn2 is a candidate'
 
@@ -276,7 +276,7 @@ def test_what_is_not_known_is_a_line_beside_the_rows(cli):
     ]
     build(cli.others, cloud)
     words = ('--resources=VCPU:99,DISK_GB:10', '--root-required=CUSTOM_GOLD')
-    result = run(cli, *words, '--why-not', 'a', '-f', 'json')
+    result = run(cli, *words, 'a', '-f', 'json', verb='why-not')
     assert result.code == 0
     assert [row['Requirement'] for row in result.data] == ['VCPU: 99']
     # Placement, in this process, says more of it.
@@ -295,14 +295,6 @@ def test_what_is_not_known_is_a_line_beside_the_rows(cli):
     [
         ([], 'the request asks for no resources'),
         (['trait:CUSTOM_GOLD=required'], 'the request asks for no resources'),
-        (
-            ['resources:VCPU=1', '--why-not', 'cn9'],
-            'no provider is called cn9',
-        ),
-        (
-            ['resources:VCPU=1', '--why-not', 'cn1', '--limit', '1'],
-            '--why-not considers all candidates: leave --limit out',
-        ),
         (
             ['resources:VCPU=1', '--in-tree', 'cn9'],
             'no provider is called cn9',
@@ -352,10 +344,6 @@ def test_what_is_not_known_is_a_line_beside_the_rows(cli):
             ['resources:VCPU=1', '-c', 'Nmae'],
             "there is no column 'Nmae'; the columns are Name",
         ),
-        (
-            ['resources:VCPU=1', '--why-not', 'cn1', '-c', 'Name'],
-            "there is no column 'Name'; the columns are Requirement, Nearest",
-        ),
     ],
 )
 def test_what_is_wrong_is_one_line(cli, words, said):
@@ -364,29 +352,46 @@ def test_what_is_wrong_is_one_line(cli, words, said):
     assert said in result.line
 
 
+@pytest.mark.parametrize(
+    ('words', 'said'),
+    [
+        (['cn9', 'resources:VCPU=1'], 'no provider is called cn9'),
+        (
+            ['cn1', 'resources:VCPU=1', '-c', 'Name'],
+            "there is no column 'Name'; the columns are Requirement, Nearest",
+        ),
+        (['cn1'], 'the request asks for no resources'),
+    ],
+)
+def test_what_is_wrong_about_why_not_is_one_line(cli, words, said):
+    result = run(cli, *words, verb='why-not')
+    assert (result.code, result.out) == (1, '')
+    assert said in result.line
+
+
 def test_a_placement_that_is_away_is_one_line(cli, unused_port):
     cli.configure({'endpoint': f'http://127.0.0.1:{unused_port}'})
-    for more in ((), ('--why-not', 'cn1')):
-        result = cli.run('candidates', '--resources', 'VCPU:1', *more)
+    for verb in (['list'], ['why-not', 'cn1']):
+        words = ('allocation', 'candidate', *verb, '--resources', 'VCPU:1')
+        result = cli.run(*words)
         assert (result.code, result.out) == (1, '')
         assert 'cannot be reached' in result.line
 
 
 def test_debug_shows_the_requests_and_never_a_token(cli):
     cli.configure({'token': 'admin:my-secret-token'})
-    result = cli.run('candidates', '--resources', 'VCPU:1', '--debug')
+    result = run(cli, '--resources', 'VCPU:1', '--debug')
     assert result.code == 0
     assert '/allocation_candidates?resources=VCPU:1' in result.err
     assert 'my-secret-token' not in result.err + result.out
 
 
 def test_help_says_how_to_ask(cli):
-    result = cli.run('candidates', '--help')
+    result = run(cli, '--help')
     assert result.code == 0
     for words in (
         '--property',
         '--flavor',
-        '--why-not',
         '--required1',
         '--required_NET',
         '!COMPUTE_STATUS_DISABLED',
@@ -396,18 +401,20 @@ def test_help_says_how_to_ask(cli):
 
 
 def test_a_list_of_providers_says_that_it_has_no_groups(cli):
-    result = cli.run('provider', 'list', '--required_NET', 'CUSTOM_GOLD')
+    result = cli.run(
+        'resource', 'provider', 'list', '--required_NET', 'CUSTOM_GOLD'
+    )
     assert (result.code, result.out) == (1, '')
     assert result.line == (
         'compute-agent: --required_NET: this command has no groups, each '
         'condition applies to a single provider; use "compute-agent '
-        'candidates" for groups; "compute-agent provider list --help" shows '
-        'the usage'
+        'allocation candidate list" for groups; "compute-agent resource '
+        'provider list --help" shows the usage'
     )
 
 
 def test_a_list_of_providers_refuses_a_contradiction_too(cli):
     words = ('--member-of', uuid(99), '--member-of', f'!{uuid(99)}')
-    result = cli.run('provider', 'list', *words)
+    result = cli.run('resource', 'provider', 'list', *words)
     assert (result.code, result.out) == (1, '')
     assert 'cannot be asked for and forbidden at once' in result.line

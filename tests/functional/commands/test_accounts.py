@@ -381,7 +381,7 @@ def test_a_user_without_the_role_is_told_which_is_missing(
 ):
     keystone.token, keystone.role = 'nobody', 'reader'
     in_file()
-    line = cli.run('provider', 'list').line
+    line = cli.run('resource', 'provider', 'list').line
     assert (
         f'refuses the user {FILE} of the project service with the role '
         'reader: [placement] needs a user with the role admin or service'
@@ -415,7 +415,10 @@ def test_the_options_may_stand_in_another_section(cli, keystone, in_file):
         f'{there}\n[placement]\nauth_section = service_user\n'
     )
     keystone.token, keystone.role = 'nobody', 'reader'
-    assert f'refuses the user {FILE} of' in cli.run('provider', 'list').line
+    assert (
+        f'refuses the user {FILE} of'
+        in cli.run('resource', 'provider', 'list').line
+    )
     keystone.token = 'admin'
     assert cli.run('--os-cloud', 'prod', 'trait', 'list').code == 0
     assert keystone.users[-1] == CLOUD

@@ -56,7 +56,7 @@ def test_a_line_has_the_arguments_of_the_command_line(known, typed):
         '\n'
         'cn1 HW_CPU_X86_AVX HW_CPU_X86_AVX2\r\n'
         "'cn 2' CUSTOM_GOLD --create\n",
-        *('provider', 'trait', 'add', '-'),
+        *('resource', 'provider', 'trait', 'add', '-'),
     )
     assert (result.code, result.err) == (0, '')
     assert result.out == (
@@ -67,7 +67,15 @@ def test_a_line_has_the_arguments_of_the_command_line(known, typed):
 
 
 def test_arguments_beside_the_dash_are_those_of_each_line(known, typed):
-    words = ('provider', 'trait', 'add', '-', 'CUSTOM_GOLD', '--create')
+    words = (
+        'resource',
+        'provider',
+        'trait',
+        'add',
+        '-',
+        'CUSTOM_GOLD',
+        '--create',
+    )
     result = typed(f'cn1\n{TWO}\n', *words, '-f', 'json')
     assert (result.code, result.err) == (0, '')
     assert [
@@ -80,7 +88,8 @@ def test_arguments_beside_the_dash_are_those_of_each_line(known, typed):
 
 @pytest.mark.parametrize('text', ['', '\n\n', '# nothing\n'])
 @pytest.mark.parametrize(
-    'words', [('provider', 'delete', '-'), ('trait', 'add', '-')]
+    'words',
+    [('resource', 'provider', 'delete', '-'), ('trait', 'create', '-')],
 )
 def test_empty_input_is_nothing_to_do(known, typed, text, words):
     result = typed(text, *words)
@@ -98,27 +107,29 @@ def test_what_is_written_in_bulk_is_taken_back_in_bulk(known, typed):
         ('share\ndisk --parent share\n', ('create', '-'), 'created provider'),
         ('cn1 VCPU=8 VCPU:reserved=1\nshare DISK_GB=9\n',
          ('inventory', 'set', '-'), 'set inventories of'),
-        ('cn1 VCPU\nshare DISK_GB\n', ('inventory', 'remove', '-'), '-'),
+        ('cn1 VCPU\nshare DISK_GB\n', ('inventory', 'delete', '-'), '-'),
         (f'cn1 {AGG}\nshare {AGG}\n', ('aggregate', 'add', '-'), f'+{AGG}'),
         (f'cn1 {AGG}\nshare {AGG}\n', ('aggregate', 'remove', '-'), f'-{AGG}'),
         ('cn1 COMPUTE_NODE\nshare COMPUTE_NODE\n', ('trait', 'set', '-'), '+'),
-        ('cn1\nshare\n', ('trait', 'clear', '-'), '-COMPUTE_NODE'),
+        ('cn1\nshare\n', ('trait', 'delete', '-'), '-COMPUTE_NODE'),
         ('disk\nshare\n', ('delete', '-'), 'deleted provider'),
     ):  # fmt: skip
-        result = typed(text, 'provider', *words)
+        result = typed(text, 'resource', 'provider', *words)
         assert (result.code, result.err) == (0, ''), words
         assert [said in line for line in result.out.splitlines()] == [True] * 2
     assert len(known.providers()) == 2
 
 
 def test_traits_are_created_and_removed_in_bulk(known, typed):
-    added = typed('CUSTOM_A CUSTOM_B\nCUSTOM_C\n', 'trait', 'add', '-')
-    assert added.out == 'added CUSTOM_A\nadded CUSTOM_B\nadded CUSTOM_C\n'
-    known.run('provider', 'trait', 'add', 'cn1', 'CUSTOM_B')
-    removed = typed('CUSTOM_A\nCUSTOM_B\nCUSTOM_C\n', 'trait', 'remove', '-')
+    added = typed('CUSTOM_A CUSTOM_B\nCUSTOM_C\n', 'trait', 'create', '-')
+    assert (
+        added.out == 'created CUSTOM_A\ncreated CUSTOM_B\ncreated CUSTOM_C\n'
+    )
+    known.run('resource', 'provider', 'trait', 'add', 'cn1', 'CUSTOM_B')
+    removed = typed('CUSTOM_A\nCUSTOM_B\nCUSTOM_C\n', 'trait', 'delete', '-')
     assert removed.code == 1
-    assert removed.out == 'removed CUSTOM_A\nremoved CUSTOM_C\n'
-    assert 'compute-agent: line 2: trait CUSTOM_B was not rem' in removed.line
+    assert removed.out == 'deleted CUSTOM_A\ndeleted CUSTOM_C\n'
+    assert 'compute-agent: line 2: trait CUSTOM_B was not del' in removed.line
 
 
 # --- mistakes: nothing is written ---------------------------------------------
@@ -127,46 +138,46 @@ def test_traits_are_created_and_removed_in_bulk(known, typed):
 @pytest.mark.parametrize(
     ('words', 'line', 'said'),
     [
-        ('provider trait add -', 'cn9 COMPUTE_NODE', 'no provider is called cn9'),
-        ('provider trait add -', f'{AGG} COMPUTE_NODE',
+        ('resource provider trait add -', 'cn9 COMPUTE_NODE', 'no provider is called cn9'),
+        ('resource provider trait add -', f'{AGG} COMPUTE_NODE',
          f'no provider is called {AGG}'),
-        ('provider trait add -', 'cn1', 'required: TRAIT'),
-        ('provider trait add -', 'provider,trait',
+        ('resource provider trait add -', 'cn1', 'required: TRAIT'),
+        ('resource provider trait add -', 'provider,trait',
          'write blanks between the words of a line, not commas'),
-        ('provider trait add -', 'cn1 hw_cpu_x86_avx',
+        ('resource provider trait add -', 'cn1 hw_cpu_x86_avx',
          'did you mean HW_CPU_X86_AVX?'),
-        ('provider trait add -', 'cn1 HW_CPU_X86_AVX22',
+        ('resource provider trait add -', 'cn1 HW_CPU_X86_AVX22',
          'knows no trait HW_CPU_X86_AVX22; did you mean HW_CPU_X86_AVX2?'),
-        ('provider trait add -', 'cn1 CUSTOM_NEW', '--create creates it'),
-        ('provider trait set -', 'cn1 COMPUTE_NODE --generation new',
+        ('resource provider trait add -', 'cn1 CUSTOM_NEW', '--create creates it'),
+        ('resource provider trait set -', 'cn1 COMPUTE_NODE --generation new',
          'a generation is a whole number'),
-        ('provider trait add -', 'cn1 COMPUTE_NODE -f json',
+        ('resource provider trait add -', 'cn1 COMPUTE_NODE -f json',
          'unrecognized arguments: -f'),
-        ('provider trait add -', "'cn1 COMPUTE_NODE", 'a quotation mark'),
-        ('provider inventory set -', 'cn1 VCPUS=8',
+        ('resource provider trait add -', "'cn1 COMPUTE_NODE", 'a quotation mark'),
+        ('resource provider inventory set -', 'cn1 VCPUS=8',
          'knows no resource class VCPUS; did you mean VCPU?'),
-        ('provider inventory set -', 'cn1 VCPU=many', 'is not a whole number'),
-        ('provider inventory set -', 'cn1', 'there is nothing to set'),
-        ('provider aggregate add -', 'cn1 rack', "'rack' is not a uuid"),
-        ('provider delete -', 'Name', 'no provider is called Name'),
-        ('provider delete -', 'cn1', 'is in an earlier line already'),
-        ('provider create -', 'cn1', 'cn1 is taken'),
-        ('provider create -', 'x --parent cn9', 'no provider is called cn9'),
-        ('trait add -', 'CUSTOM_' + 'A' * 70_000, 'it has 70007 characters'),
-        ('provider delete -', 'cn1\0', 'it has a NUL character'),
-        ('trait add -', 'custom', "'custom' is not a name placement takes"),
-        ('trait add -', 'CUSTOM_A,CUSTOM_B', "'CUSTOM_A,CUSTOM_B'"),
+        ('resource provider inventory set -', 'cn1 VCPU=many', 'is not a whole number'),
+        ('resource provider inventory set -', 'cn1', 'there is nothing to set'),
+        ('resource provider aggregate add -', 'cn1 rack', "'rack' is not a uuid"),
+        ('resource provider delete -', 'Name', 'no provider is called Name'),
+        ('resource provider delete -', 'cn1', 'is in an earlier line already'),
+        ('resource provider create -', 'cn1', 'cn1 is taken'),
+        ('resource provider create -', 'x --parent cn9', 'no provider is called cn9'),
+        ('trait create -', 'CUSTOM_' + 'A' * 70_000, 'it has 70007 characters'),
+        ('resource provider delete -', 'cn1\0', 'it has a NUL character'),
+        ('trait create -', 'custom', "'custom' is not a name placement takes"),
+        ('trait create -', 'CUSTOM_A,CUSTOM_B', "'CUSTOM_A,CUSTOM_B'"),
     ],
 )  # fmt: skip
 def test_a_broken_line_is_named_and_no_line_is_carried_out(
     known, typed, sent, words, line, said
 ):
     first = {
-        'provider inventory set -': 'cn1 VCPU=1',
-        'provider aggregate add -': f'cn1 {AGG}',
-        'provider delete -': 'cn1',
-        'provider create -': 'new',
-        'trait add -': 'CUSTOM_FIRST',
+        'resource provider inventory set -': 'cn1 VCPU=1',
+        'resource provider aggregate add -': f'cn1 {AGG}',
+        'resource provider delete -': 'cn1',
+        'resource provider create -': 'new',
+        'trait create -': 'CUSTOM_FIRST',
     }.get(words, 'cn1 COMPUTE_NODE')
     result = typed(f'{first}\n{line}\n', *words.split())
     assert (result.code, result.out) == (1, '')
@@ -178,20 +189,22 @@ def test_a_broken_line_is_named_and_no_line_is_carried_out(
 
 
 def test_many_broken_lines_are_counted(known, typed):
-    result = typed('x,y\n' * 50, 'provider', 'trait', 'add', '-')
+    result = typed('x,y\n' * 50, 'resource', 'provider', 'trait', 'add', '-')
     lines = result.err.splitlines()
     assert len(lines) == 21
     assert lines[-1].startswith('compute-agent: 30 more lines are wrong; ')
 
 
 def test_input_that_is_no_text_is_one_line(known, typed):
-    result = typed(b'cn1\n\xff\xfe\n', 'provider', 'delete', '-')
+    result = typed(b'cn1\n\xff\xfe\n', 'resource', 'provider', 'delete', '-')
     assert (result.code, result.out) == (1, '')
     assert 'standard input is not UTF-8 text' in result.line
 
 
 def test_input_without_an_end_is_one_line(known, typed, sent):
-    result = typed(b'#\n' * 2**25 + b'#', 'provider', 'delete', '-')
+    result = typed(
+        b'#\n' * 2**25 + b'#', 'resource', 'provider', 'delete', '-'
+    )
     assert (result.code, result.out) == (1, '')
     assert 'standard input has more than 64 MiB' in result.line
     assert sent == []
@@ -199,7 +212,7 @@ def test_input_without_an_end_is_one_line(known, typed, sent):
 
 def test_a_closed_standard_input_is_one_line(known, monkeypatch):
     monkeypatch.setattr(sys, 'stdin', None)
-    result = known.run('provider', 'delete', '-')
+    result = known.run('resource', 'provider', 'delete', '-')
     assert (result.code, result.out) == (1, '')
     assert 'standard input is closed' in result.line
 
@@ -208,9 +221,9 @@ def test_a_closed_standard_input_is_one_line(known, monkeypatch):
 
 
 def test_a_line_that_fails_is_named_and_the_others_are_done(known, typed):
-    known.run('provider', 'create', 'child', '--parent', 'cn1')
-    known.run('provider', 'create', 'last')
-    words = ('provider', 'delete', '-')
+    known.run('resource', 'provider', 'create', 'child', '--parent', 'cn1')
+    known.run('resource', 'provider', 'create', 'last')
+    words = ('resource', 'provider', 'delete', '-')
     result = typed("cn1\n\n'cn 2'\nlast\n", *words, '-f', 'json')
     assert result.code == 1
     assert result.line.startswith(
@@ -236,7 +249,7 @@ def test_where_placement_goes_away_the_rest_is_not_tried(
         return send(self, request, **kwargs)
 
     monkeypatch.setattr(requests.adapters.HTTPAdapter, 'send', away)
-    result = typed(f'{TWO}\ncn1\n', 'provider', 'delete', '-')
+    result = typed(f'{TWO}\ncn1\n', 'resource', 'provider', 'delete', '-')
     assert (result.code, result.out) == (1, '')
     failed, rest = result.err.splitlines()
     assert failed.startswith('compute-agent: line 1: ')
@@ -245,8 +258,8 @@ def test_where_placement_goes_away_the_rest_is_not_tried(
 
 def test_a_remark_about_a_line_has_its_number(known, typed):
     text = "cn1 COMPUTE_NODE\n'cn 2' COMPUTE_NODE\n"
-    known.run('provider', 'trait', 'add', 'cn1', 'COMPUTE_NODE')
-    result = typed(text, 'provider', 'trait', 'remove', '-')
+    known.run('resource', 'provider', 'trait', 'add', 'cn1', 'COMPUTE_NODE')
+    result = typed(text, 'resource', 'provider', 'trait', 'remove', '-')
     assert result.code == 0
     assert result.line == (
         'compute-agent: line 2: cn 2 has no trait COMPUTE_NODE'
@@ -259,11 +272,14 @@ def test_a_remark_about_a_line_has_its_number(known, typed):
 def test_many_lines_read_the_list_of_providers_once(cli, typed, sent):
     names = [f'cn{number}' for number in range(MANY)]
     assert MANY > providers.FEW
-    assert typed('\n'.join(names), 'provider', 'create', '-').code == 0
+    assert (
+        typed('\n'.join(names), 'resource', 'provider', 'create', '-').code
+        == 0
+    )
     assert sent.count('GET /resource_providers') == 1
     assert len(sent) == 1 + MANY
     sent.clear()
-    words = ('provider', 'trait', 'add', '-', 'HW_CPU_X86_AVX')
+    words = ('resource', 'provider', 'trait', 'add', '-', 'HW_CPU_X86_AVX')
     assert typed('\n'.join(names), *words).code == 0
     lists = [line for line in sent if '/resource_providers?' in line]
     assert lists == []
@@ -286,5 +302,7 @@ def test_a_progress_bar_is_advanced_for_each_line(known, typed, monkeypatch):
             seen.append('gone')
 
     monkeypatch.setattr(bulk.progress, 'bar', Bar)
-    assert typed(f'cn1\n{TWO}\n', 'provider', 'delete', '-').code == 0
-    assert seen == ['provider delete', 2, 2, 'gone']
+    assert (
+        typed(f'cn1\n{TWO}\n', 'resource', 'provider', 'delete', '-').code == 0
+    )
+    assert seen == ['resource provider delete', 2, 2, 'gone']

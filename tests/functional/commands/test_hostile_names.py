@@ -64,10 +64,10 @@ COMMANDS = [
     ['tree', 'show'],
     ['plan'],
     ['sync'],
-    ['provider', 'list'],
-    ['provider', 'trait', 'list', CHILD],
-    ['provider', 'adopt', CHILD],
-    ['provider', 'delete', CHILD],
+    ['resource', 'provider', 'list'],
+    ['resource', 'provider', 'trait', 'list', CHILD],
+    ['resource', 'provider', 'adopt', CHILD],
+    ['resource', 'provider', 'delete', CHILD],
 ]
 
 

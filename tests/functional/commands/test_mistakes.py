@@ -551,7 +551,10 @@ def test_a_mistyped_command_line_exits_1_not_2(words, capsys):
     ('words', 'near'),
     [
         (['plann'], 'plan'),
-        (['provider', 'lst', '-f', 'json'], 'provider list'),
+        (
+            ['resource', 'provider', 'lst', '-f', 'json'],
+            'resource provider list',
+        ),
     ],
 )
 def test_an_unknown_command_is_answered_with_near_ones(words, near, capsys):

@@ -406,7 +406,7 @@ def test_an_older_state_database_is_said_once(
     (planned,) = back.plan()
     (note,) = [n for n in planned.notes if OLDER in n]
     assert note.startswith(f'placement has {name}, as if this agent had added')
-    assert 'provider adopt UUID' in note
+    assert 'resource provider adopt UUID' in note
     back.done()
     assert operator.holdings() == before
 

@@ -40,8 +40,8 @@ NOT_RUN = {
     ('docs/ownership.md', 'compute-agent approve'): (
         'functional/ownership/test_marks_of_two_agents.py has such a list'
     ),
-    ('docs/ownership.md', 'compute-agent provider adopt'): 'a usage',
-    ('docs/ownership.md', 'compute-agent provider rename'): 'a usage',
+    ('docs/ownership.md', 'compute-agent resource provider adopt'): 'a usage',
+    ('docs/ownership.md', 'compute-agent resource provider rename'): 'a usage',
     ('docs/requested-traits.md', ''): 'it needs an Ironic',
     ('docs/rules.md', 'compute-agent rules test'): (
         'unit/drivers/host/rules/test_docs.py compares it'

@@ -41,7 +41,7 @@ def names(found):
 
 
 def test_the_table_has_the_rows_of_the_command(cloud, site):
-    listed = cloud.run('provider', 'list', '-f', 'json').data
+    listed = cloud.run('resource', 'provider', 'list', '-f', 'json').data
     found = data(site, '/providers')['providers']
     assert [{k: row[k] for k in listed[0]} for row in found] == listed
     kinds = {row['Name']: (row['Kind'], row['Tree']) for row in found}
@@ -114,7 +114,7 @@ def test_a_long_table_is_served_in_pages(cloud, site):
 
 def test_a_provider_has_the_answers_of_the_commands(cloud, site):
     found = data(site, f'/provider/{CN1}')
-    shown = cloud.run('provider', 'show', CN1, '-f', 'json').data
+    shown = cloud.run('resource', 'provider', 'show', CN1, '-f', 'json').data
     assert found['provider'] == shown
     (tree,) = cloud.run('tree', 'show', CN1, '-f', 'json').data
     assert found['tree'] == tree
@@ -287,7 +287,7 @@ def test_a_flavor_without_a_host_says_what_keeps_each_out(cloud, site):
 
 def test_a_flavor_with_hosts_has_the_rows_of_the_command(cloud, site):
     words = ('--property', 'resources:VGPU=2', '-f', 'json')
-    listed = cloud.run('candidates', *words).data
+    listed = cloud.run('allocation', 'candidate', 'list', *words).data
     found = data(site, '/why-not', specs='resources:VGPU=2')
     assert found['answer']['candidates'] == listed
     assert found['answer']['fitting'] == 1
@@ -323,8 +323,8 @@ def test_hosts_that_meet_each_requirement_alone_are_counted(cloud, site):
 
 def test_one_host_is_explained_as_the_command_does(cloud, site):
     words = ('--property', 'resources:VCPU=4', '--property')
-    words += ('trait:CUSTOM_GPU_A40=required', '--why-not', 'cn3')
-    told = cloud.run('candidates', *words, '-f', 'json').data
+    words += ('trait:CUSTOM_GPU_A40=required', 'cn3', '-f', 'json')
+    told = cloud.run('allocation', 'candidate', 'why-not', *words).data
     found = data(
         site,
         '/why-not',
@@ -403,7 +403,7 @@ def test_the_plan_is_that_of_the_command(cloud, site):
 def test_the_history_tells_who_removed_a_trait(site):
     found = data(site, '/history', search='CUSTOM_GOLD', removals='1')
     (entry,) = found['history']
-    assert entry['Who'].startswith('provider trait remove by ')
+    assert entry['Who'].startswith('resource provider trait remove by ')
     assert entry['Changes'] == ['-CUSTOM_GOLD']
     assert entry['UUID'] == CN2
     assert data(site, '/history', others='1')['history'] == []
@@ -476,7 +476,7 @@ def test_a_hostile_name_is_text_on_each_page(cloud):
         '66666666-6666-4666-8666-666666666666', f'\x1b[2J\u202e{hostile}', CN3
     )
     cloud.run(
-        'provider', 'trait', 'add',
+        'resource', 'provider', 'trait', 'add',
         '66666666-6666-4666-8666-666666666666', 'CUSTOM_GOLD',
     )  # fmt: skip
     assert cloud.run('sync', '--yes').code == 0

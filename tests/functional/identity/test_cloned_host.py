@@ -94,7 +94,7 @@ def test_a_clone_is_not_advised_to_rename_the_provider(
         why = refused(two)
         assert 'two hosts have the same compute_id' in why
         assert f'delete {tmp_path}/two/compute_id on one of them' in why
-        assert 'provider rename' not in why
+        assert 'resource provider rename' not in why
     rename(placement, 'two')  # the operator did it all the same
     done(two)
     done(two)
@@ -102,7 +102,7 @@ def test_a_clone_is_not_advised_to_rename_the_provider(
     why = refused(one)
     assert 'two hosts have the same compute_id' in why
     assert f'delete {tmp_path}/one/compute_id on one of them' in why
-    assert 'provider rename' not in why
+    assert 'resource provider rename' not in why
     rename(placement, 'one')
     done(one)
     clock.now += 300
@@ -115,7 +115,9 @@ def test_a_host_that_was_renamed_gets_the_advice(placement, start):
     done(one)
     again = start('new-name', 'one')
     for _ in range(2):
-        assert f'"compute-agent provider rename {UUID}"' in refused(again)
+        assert f'"compute-agent resource provider rename {UUID}"' in refused(
+            again
+        )
     rename(placement, 'new-name')
     done(again)
 

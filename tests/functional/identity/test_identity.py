@@ -55,7 +55,7 @@ def test_a_name_taken_by_another_uuid(agent, operator, placement):
     assert f'belongs to provider {OTHER}' in why
     assert f'knows {NAME} as {NODE}' in why
     assert 'have the driver give it that uuid' in why
-    assert f'"compute-agent provider rename {OTHER} NEW_NAME"' in why
+    assert f'"compute-agent resource provider rename {OTHER} NEW_NAME"' in why
     operator.delete(OTHER)
     agent.done()
     assert operator.inventories()['VCPU']['total'] == 8
@@ -67,7 +67,7 @@ def test_a_uuid_that_got_another_name(agent, operator, placement, change):
     why = refused(agent, placement)
     assert 'as old-name' in why
     assert f'calls it {NAME}' in why
-    assert f'"compute-agent provider rename {NODE}"' in why
+    assert f'"compute-agent resource provider rename {NODE}"' in why
     change(NODE, NAME, None)
     agent.done()
 
@@ -99,7 +99,7 @@ def test_a_child_that_another_moved_away(
         why = refused(agent, placement)
         assert f'numa0 ({CHILD}), which this agent created below' in why
         assert ('is a root now' if parent is None else OTHER) in why
-        assert f'"compute-agent provider delete {CHILD}"' in why
+        assert f'"compute-agent resource provider delete {CHILD}"' in why
     operator.change_inventory('VCPU', total=2)
     result = agent.cycle()  # the rest of the node is kept in step
     assert [op.uuid for op in result.applied] == [NODE]
@@ -172,7 +172,7 @@ def test_a_child_that_another_renamed(
     for _ in range(2):
         why = refused(agent, placement)
         assert f'knows provider {uuid} as card, the driver calls it gpu' in why
-        assert f'"compute-agent provider rename {uuid} gpu"' in why
+        assert f'"compute-agent resource provider rename {uuid} gpu"' in why
     assert set(operator.holdings()) == {NAME, 'card'}
     change(uuid, 'gpu', NODE)
     agent.done()
@@ -192,7 +192,7 @@ def test_a_sharing_provider_that_another_renamed(
     agent.done()
     change(CHILD, 'nfs', None)
     why = refused(agent, placement)
-    assert f'"compute-agent provider rename {CHILD} pool"' in why
+    assert f'"compute-agent resource provider rename {CHILD} pool"' in why
 
 
 def test_a_child_that_the_driver_itself_renames(agent, operator):
@@ -222,10 +222,14 @@ def test_a_child_of_another_s_is_left_alone_and_keeps_its_parent(
     result = agent.cycle()
     assert result.status is Status.FAILED
     assert any(
-        f'if it should go, run "compute-agent provider adopt {THEIRS}"' in note
+        f'if it should go, run "compute-agent resource provider adopt {THEIRS}"'
+        in note
         for note in result.notes
     )
-    assert f'run "compute-agent provider adopt {THEIRS}"' in result.reason
+    assert (
+        f'run "compute-agent resource provider adopt {THEIRS}"'
+        in result.reason
+    )
     assert set(operator.holdings()) == {NAME, 'numa0', 'nic'}
     (memory,) = operator.inventories(CHILD).values()
     assert memory['reserved'] == memory['total']

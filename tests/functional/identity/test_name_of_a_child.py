@@ -32,14 +32,16 @@ def test_the_advice_leads_out(cli, is_pool, below, way):
     place = f'is in the tree of {below}' if below else 'is a root'
     which = ': if both are the same pool' if is_pool else f', which {place}: '
     assert f'gpu0 belongs to provider {TAKEN} in placement{which}' in said
-    assert 'provider adopt' not in said
+    assert 'resource provider adopt' not in said
     match way:
         case 'rename':
-            assert f'provider rename {TAKEN} NEW_NAME' in said
-            done = cli.run('provider', 'rename', TAKEN, 'theirs', '--yes')
+            assert f'resource provider rename {TAKEN} NEW_NAME' in said
+            done = cli.run(
+                'resource', 'provider', 'rename', TAKEN, 'theirs', '--yes'
+            )
         case 'delete':
-            assert f'provider delete {TAKEN}' in said
-            done = cli.run('provider', 'delete', TAKEN)
+            assert f'resource provider delete {TAKEN}' in said
+            done = cli.run('resource', 'provider', 'delete', TAKEN)
         case 'another':
             describe(cli, 'cn1_gpu0', is_pool=is_pool)
             done = cli.run('plan')

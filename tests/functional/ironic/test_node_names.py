@@ -56,13 +56,35 @@ def known(cli, titles):
         ('explain', 'HW_CPU_X86_AVX2', '--node', 'NODE'),
         ('state', 'show', 'NODE'),
         ('state', 'export', 'NODE'),
-        ('provider', 'show', 'NODE'),
-        ('provider', 'trait', 'list', 'NODE'),
-        ('provider', 'inventory', 'list', 'NODE'),
-        ('provider', 'list', '--in-tree', 'NODE'),
-        ('provider', 'inventory', 'set', 'NODE', 'CUSTOM_GOLD:reserved=1'),
-        ('candidates', '--resources', 'CUSTOM_GOLD:1', '--in-tree', 'NODE'),
-        ('candidates', '--resources', 'CUSTOM_GOLD:9', '--why-not', 'NODE'),
+        ('resource', 'provider', 'show', 'NODE'),
+        ('resource', 'provider', 'trait', 'list', 'NODE'),
+        ('resource', 'provider', 'inventory', 'list', 'NODE'),
+        ('resource', 'provider', 'list', '--in-tree', 'NODE'),
+        (
+            'resource',
+            'provider',
+            'inventory',
+            'set',
+            'NODE',
+            'CUSTOM_GOLD:reserved=1',
+        ),
+        (
+            'allocation',
+            'candidate',
+            'list',
+            '--resources',
+            'CUSTOM_GOLD:1',
+            '--in-tree',
+            'NODE',
+        ),
+        (
+            'allocation',
+            'candidate',
+            'why-not',
+            '--resources',
+            'CUSTOM_GOLD:9',
+            'NODE',
+        ),
     ],
 )
 def test_a_name_means_the_same_as_the_uuid(known, words):
@@ -81,7 +103,16 @@ def test_a_name_means_the_same_as_the_uuid(known, words):
 def test_lines_of_standard_input_may_have_names(known, monkeypatch):
     stdin = io.TextIOWrapper(io.BytesIO(b'rack1-node01\nrack1-node02\n'))
     monkeypatch.setattr(sys, 'stdin', stdin)
-    words = ('provider', 'trait', 'add', '-', 'HW_CPU_X86_AVX', '-f', 'json')
+    words = (
+        'resource',
+        'provider',
+        'trait',
+        'add',
+        '-',
+        'HW_CPU_X86_AVX',
+        '-f',
+        'json',
+    )
     assert [row['uuid'] for row in known.run(*words).data] == [ONE, TWO]
 
 
@@ -92,7 +123,9 @@ def test_leave_takes_a_name(known):
 
 def test_the_driver_is_asked_where_no_state_has_the_name(known, tmp_path):
     known.configure(host=None, state_path=tmp_path / 'another')
-    data = known.run('provider', 'show', 'rack1-node02', '-f', 'json').data
+    data = known.run(
+        'resource', 'provider', 'show', 'rack1-node02', '-f', 'json'
+    ).data
     assert data['uuid'] == TWO
 
 
@@ -103,7 +136,7 @@ def test_a_driver_that_does_not_answer_is_said(known, tmp_path, monkeypatch):
         raise errors.Unavailable('Ironic is away')
 
     monkeypatch.setattr(fake.FakeDriver, 'get_titles', away)
-    result = known.run('provider', 'show', 'rack1-node02')
+    result = known.run('resource', 'provider', 'show', 'rack1-node02')
     assert result.code == 1
     assert 'no provider is called rack1-node02; ' in result.line
     assert 'could not be asked' in result.line
@@ -112,7 +145,7 @@ def test_a_driver_that_does_not_answer_is_said(known, tmp_path, monkeypatch):
 
 def test_a_name_of_a_node_and_of_another_provider_is_ambiguous(known):
     known.others.create(OTHER, 'rack1-node02')
-    for words in (('provider', 'delete'), ('tree', 'show')):
+    for words in (('resource', 'provider', 'delete'), ('tree', 'show')):
         result = known.run(*words, 'rack1-node02')
         assert (result.code, result.out) == (1, '')
         assert result.line.endswith(
@@ -122,11 +155,17 @@ def test_a_name_of_a_node_and_of_another_provider_is_ambiguous(known):
     assert (
         len(known.placement('/resource_providers')['resource_providers']) == 3
     )
-    assert known.run('provider', 'show', OTHER).code == 0
+    assert known.run('resource', 'provider', 'show', OTHER).code == 0
 
 
 @pytest.mark.parametrize(
-    'words', [('plan',), ('sync',), ('leave', '--yes'), ('provider', 'show')]
+    'words',
+    [
+        ('plan',),
+        ('sync',),
+        ('leave', '--yes'),
+        ('resource', 'provider', 'show'),
+    ],
 )
 def test_a_name_of_two_nodes_is_ambiguous(known, titles, words):
     titles[ONE] = titles[TWO] = 'twin'
@@ -138,8 +177,8 @@ def test_a_name_of_two_nodes_is_ambiguous(known, titles, words):
 
 
 def test_the_node_of_a_name_that_is_not_in_placement_is_said(known):
-    assert known.run('provider', 'delete', TWO).code == 0
-    result = known.run('provider', 'show', 'rack1-node02')
+    assert known.run('resource', 'provider', 'delete', TWO).code == 0
+    result = known.run('resource', 'provider', 'show', 'rack1-node02')
     assert result.code == 1
     assert result.line.endswith(
         f'node rack1-node02 ({TWO}) has no provider in placement yet'
@@ -158,7 +197,7 @@ def test_the_tree_of_any_provider_is_shown_from_any_of_its_providers(cli):
         ('pf0', '--uuid', TWO, '--parent', 'numa0'),
         ('alone',),
     ):
-        assert cli.run('provider', 'create', *words).code == 0
+        assert cli.run('resource', 'provider', 'create', *words).code == 0
     shown = [
         cli.run('tree', 'show', word) for word in ('host', 'pf0', TWO, OTHER)
     ]

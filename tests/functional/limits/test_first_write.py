@@ -158,7 +158,7 @@ def test_the_line_says_the_losses_the_creator_and_each_way_out(asking, left):
     assert 'remove COMPUTE_VOLUME_EXTEND' in line
     assert '81920' not in line  # no number that changes each cycle
     assert '"compute-agent approve" shows what waits, and allows it' in line
-    assert 'provider adopt' not in line
+    assert 'resource provider adopt' not in line
     assert '[compute_agent] adopt_existing_roots' in line
     assert '\n' not in line
 
@@ -355,6 +355,6 @@ def test_the_option_gives_it_for_all(cli, nova_root):
 
 
 def test_provider_adopt_gives_it(cli, nova_root):
-    assert cli.run('provider', 'adopt', NODE, '--yes').code == 0
+    assert cli.run('resource', 'provider', 'adopt', NODE, '--yes').code == 0
     assert cli.run('sync').code == 0
     assert classes(cli) == {'VCPU', 'MEMORY_MB'}

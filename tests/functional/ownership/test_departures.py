@@ -159,7 +159,7 @@ def test_a_node_that_another_created_is_reserved_and_said(
     assert result.status is Status.FAILED
     assert 'its inventory is to be reserved' in result.reason
     assert 'because this agent did not create node-2;' in result.reason
-    assert f'provider adopt {TWO} --subtree' in result.reason
+    assert f'resource provider adopt {TWO} --subtree' in result.reason
     left = operator.inventories(TWO)['VCPU']
     assert left['reserved'] == left['total']
     assert 'its inventory is reserved' in of(agent.sync(), 'node-2').reason

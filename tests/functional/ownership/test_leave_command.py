@@ -106,7 +106,10 @@ def test_it_does_not_run_beside_a_daemon(companion, daemon):
 
 @pytest.mark.parametrize(
     'words',
-    [('provider', 'adopt', 'cn1'), ('provider', 'rename', 'cn1', 'cn2')],
+    [
+        ('resource', 'provider', 'adopt', 'cn1'),
+        ('resource', 'provider', 'rename', 'cn1', 'cn2'),
+    ],
 )
 def test_nova_s_root_is_neither_adopted_nor_renamed(companion, words):
     refused = companion.run(*words, '--yes')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``provider adopt``: what another created becomes this agent's to delete.
+"""``resource provider adopt``: what another created becomes this agent's to delete.
 
 And a host that was installed anew takes the uuid back that its name has.
 """
@@ -51,9 +51,9 @@ def test_a_child_of_another_s_keeps_what_is_above_it_until_it_is_adopted(
 ):
     nested.fake_file.write_text(BARE)
     kept = nested.run('sync')
-    assert f'provider adopt {NIC}' in kept.out
+    assert f'resource provider adopt {NIC}' in kept.out
     assert there(nested) == {'cn1', 'numa', 'nic'}
-    adopted = nested.run('provider', 'adopt', 'nic', '--yes')
+    adopted = nested.run('resource', 'provider', 'adopt', 'nic', '--yes')
     assert (adopted.code, adopted.err) == (0, '')
     assert adopted.out == f'adopted nic ({NIC})\n'
     assert nested.run('sync').code == 0
@@ -65,7 +65,7 @@ def test_a_whole_subtree_may_be_adopted(cli):
     cli.others.create(ROOT, 'cn1')
     cli.others.create(NUMA, 'numa', ROOT)
     cli.others.create(NIC, 'nic', NUMA)
-    words = ('provider', 'adopt', 'cn1', '-f', 'json', '--yes')
+    words = ('resource', 'provider', 'adopt', 'cn1', '-f', 'json', '--yes')
     assert cli.run(*words).data['adopted'] == [ROOT]
     data = cli.run(*words, '--subtree').data
     assert data == {
@@ -74,7 +74,7 @@ def test_a_whole_subtree_may_be_adopted(cli):
         'node_uuid': ROOT,
         'adopted': [NUMA, NIC],
     }
-    again = cli.run('provider', 'adopt', 'cn1', '--subtree')
+    again = cli.run('resource', 'provider', 'adopt', 'cn1', '--subtree')
     assert (again.code, again.out) == (
         0,
         f'cn1 ({ROOT}) already belongs to this agent\n',
@@ -83,7 +83,9 @@ def test_a_whole_subtree_may_be_adopted(cli):
 
 def test_one_that_stands_alone_belongs_to_the_only_node(cli):
     cli.others.create(NIC, 'nfs')
-    result = cli.run('provider', 'adopt', NIC, '--yes', '-f', 'json')
+    result = cli.run(
+        'resource', 'provider', 'adopt', NIC, '--yes', '-f', 'json'
+    )
     assert result.data['node_uuid'] == ROOT
     shown = cli.run('state', 'show', '-f', 'json').data
     assert [row['Created'] for row in shown if row['UUID'] == NIC] == [True]
@@ -93,10 +95,10 @@ def test_of_several_nodes_one_must_be_named_for_it(cli):
     cli.others.create(NIC, 'nfs')
     other = f'  - {{name: cn2, uuid: {NUMA}, inventories: {{VCPU: 1}}}}\n'
     cli.fake_file.write_text(BARE + other)
-    result = cli.run('provider', 'adopt', 'nfs', '--yes')
+    result = cli.run('resource', 'provider', 'adopt', 'nfs', '--yes')
     assert result.code == 1
     assert '--node' in result.line
-    words = ('provider', 'adopt', 'nfs', '--yes', '--node', 'cn2')
+    words = ('resource', 'provider', 'adopt', 'nfs', '--yes', '--node', 'cn2')
     assert cli.run(*words, '-f', 'json').data['node_uuid'] == NUMA
 
 
@@ -108,9 +110,9 @@ def test_one_made_anew_by_another_is_adopted_as_the_new_one(nested):
     nested.placement(f'/resource_providers/{NIC}', 'DELETE')
     nested.placement(f'/resource_providers/{NUMA}', 'DELETE')
     nested.others.create(NUMA, 'numa', ROOT)
-    asked = nested.run('provider', 'adopt', 'numa')
+    asked = nested.run('resource', 'provider', 'adopt', 'numa')
     assert 'another writer deleted and created it again' in asked.out
-    adopted = nested.run('provider', 'adopt', 'numa', '--yes')
+    adopted = nested.run('resource', 'provider', 'adopt', 'numa', '--yes')
     assert adopted.out == f'adopted numa ({NUMA})\n'
     nested.fake_file.write_text(BARE)
     assert nested.run('sync').code == 0
@@ -120,26 +122,30 @@ def test_one_made_anew_by_another_is_adopted_as_the_new_one(nested):
 def test_one_in_another_s_tree_is_refused(cli):
     cli.others.create(ELSEWHERE, 'elsewhere')
     cli.others.create(NIC, 'nic', ELSEWHERE)
-    result = cli.run('provider', 'adopt', 'nic', '--yes')
+    result = cli.run('resource', 'provider', 'adopt', 'nic', '--yes')
     assert result.code == 1
     assert f'in the tree of elsewhere ({ELSEWHERE})' in result.line
 
 
 def test_it_is_shown_and_asked_for(nested, answers):
     answers('n\n')
-    result = nested.run('provider', 'adopt', 'nic')
+    result = nested.run('resource', 'provider', 'adopt', 'nic')
     assert 'will count as created by this agent, for node cn1' in result.err
     assert result.out == 'nothing was changed\n'
     answers('y\n')
-    assert nested.run('provider', 'adopt', 'nic').out.startswith('adopted')
+    assert nested.run('resource', 'provider', 'adopt', 'nic').out.startswith(
+        'adopted'
+    )
 
 
 def test_without_a_terminal_the_plan_is_printed_and_nothing_done(nested):
-    result = nested.run('provider', 'adopt', 'nic')
+    result = nested.run('resource', 'provider', 'adopt', 'nic')
     assert result.code == 1
     assert '--yes' in result.line
     assert 'will count as created' in result.out
-    data = nested.run('provider', 'adopt', 'nic', '-f', 'json').data
+    data = nested.run(
+        'resource', 'provider', 'adopt', 'nic', '-f', 'json'
+    ).data
     assert data['adopted'] == []
 
 
@@ -147,7 +153,7 @@ def test_it_is_not_done_beside_a_daemon(nested, daemon):
     one = daemon(nested.config, '--show-tree')
     one.wait_for('in step with')
     for command in ('adopt', 'rename'):
-        result = nested.run('provider', command, 'nic', '--yes')
+        result = nested.run('resource', 'provider', command, 'nic', '--yes')
         assert result.code == 1
         assert (
             f'process {one.process.pid} uses the state directory'
@@ -170,7 +176,7 @@ def test_a_host_that_was_installed_anew_takes_its_old_uuid_back(host):
     host.others.set_inventories(ELSEWHERE, {'PCPU': {'total': 2}})
     assert host.run('sync').code == 1
     own = (host.state_path / 'compute_id').read_text().strip()
-    result = host.run('provider', 'adopt', 'cn1', '--yes')
+    result = host.run('resource', 'provider', 'adopt', 'cn1', '--yes')
     assert (result.code, result.err) == (0, '')
     aside = host.state_path / f'compute_id.{own}.replaced'
     assert str(aside) in result.out
@@ -202,7 +208,7 @@ def test_it_waits_with_the_others_and_one_answer_is_enough(host, words):
     assert waiting.code == 1
     assert f'belongs to provider {ELSEWHERE} in placement' in waiting.out
     assert '"compute-agent approve" shows what waits' in waiting.out
-    assert 'provider adopt' not in waiting.out
+    assert 'resource provider adopt' not in waiting.out
     listed = host.run('approve').out
     assert listed.startswith('1 change of 1 node waits for approval:\n')
     assert f'takes the uuid of cn1 ({ELSEWHERE})' in listed
@@ -268,9 +274,13 @@ def test_a_host_s_adoption_that_was_cut_off_leaves_no_node_behind(
 
     with monkeypatch.context() as patch:
         patch.setattr(compute_id, 'adopt', cut_off)
-        assert host.run('provider', 'adopt', 'cn1', '--yes').code != 0
+        assert (
+            host.run('resource', 'provider', 'adopt', 'cn1', '--yes').code != 0
+        )
     if not written:
-        assert host.run('provider', 'adopt', 'cn1', '--yes').code == 0
+        assert (
+            host.run('resource', 'provider', 'adopt', 'cn1', '--yes').code == 0
+        )
     assert host.run('sync').code == 0
     shown = host.run('state', 'show', '-f', 'json').data
     assert {row['UUID'] for row in shown} == {ELSEWHERE}
@@ -279,7 +289,7 @@ def test_a_host_s_adoption_that_was_cut_off_leaves_no_node_behind(
 def test_nova_s_file_is_replaced_where_it_lies(host):
     own = str(uuid.uuid4())
     (host.folder / 'compute_id').write_text(own)
-    result = host.run('provider', 'adopt', ELSEWHERE, '--yes')
+    result = host.run('resource', 'provider', 'adopt', ELSEWHERE, '--yes')
     assert result.code == 0, result.err
     assert (host.folder / 'compute_id').read_text().strip() == ELSEWHERE
     assert (host.folder / f'compute_id.{own}.replaced').read_text() == own
@@ -290,9 +300,9 @@ def test_a_host_that_placement_has_under_its_own_uuid_is_left(host):
     host.run('plan')
     own = (host.state_path / 'compute_id').read_text().strip()
     host.others.create(own, 'cn1-of-old')
-    result = host.run('provider', 'adopt', 'cn1', '--yes')
+    result = host.run('resource', 'provider', 'adopt', 'cn1', '--yes')
     assert result.code == 1
-    assert f'"compute-agent provider delete {own}"' in result.line
+    assert f'"compute-agent resource provider delete {own}"' in result.line
     assert (host.state_path / 'compute_id').read_text().strip() == own
 
 
@@ -303,13 +313,13 @@ def test_a_child_is_no_host(host):
         'PUT',
         {'name': 'cn1', 'parent_provider_uuid': ROOT},
     )
-    result = host.run('provider', 'adopt', 'cn1', '--yes')
+    result = host.run('resource', 'provider', 'adopt', 'cn1', '--yes')
     assert result.code == 1
     assert f'is a child of {ROOT}' in result.line
 
 
 def test_a_uuid_that_the_driver_says_is_not_in_a_file_to_change(cli):
     cli.others.create(ELSEWHERE, 'cn1')
-    result = cli.run('provider', 'adopt', 'cn1', '--yes')
+    result = cli.run('resource', 'provider', 'adopt', 'cn1', '--yes')
     assert result.code == 1
     assert f'the driver gives the uuid of node cn1 ({ROOT})' in result.line

@@ -27,7 +27,7 @@ def known(cli):
         ('trait', 'add', 'cn1', 'HW_CPU_X86_AVX2'),
         ('aggregate', 'add', 'cn1', AGG),
     ):
-        assert cli.run('provider', *words).code == 0
+        assert cli.run('resource', 'provider', *words).code == 0
     cli.others.allocate(NODE, USER, {'VCPU': 2})
     return cli
 
@@ -40,7 +40,7 @@ def generation(cli, uuid=NODE):
 
 
 def test_all_of_a_provider_is_shown(known):
-    result = known.run('provider', 'show', 'cn1')
+    result = known.run('resource', 'provider', 'show', 'cn1')
     assert (result.code, result.err) == (0, '')
     assert result.out == (
         f'cn1 ({NODE})\n'
@@ -60,14 +60,14 @@ def test_all_of_a_provider_is_shown(known):
 
 
 def test_a_child_is_shown_with_its_parent_and_root(known):
-    shown = known.run('provider', 'show', CHILD).out
+    shown = known.run('resource', 'provider', 'show', CHILD).out
     assert f'\n  parent: cn1 ({NODE})\n  root: cn1 ({NODE})\n' in shown
     assert '\n  inventories: none\n  traits: none\n' in shown
     assert shown.endswith('\n  allocations: none\n')
 
 
 def test_a_provider_is_shown_as_data(known):
-    data = known.run('provider', 'show', 'cn1', '-f', 'json').data
+    data = known.run('resource', 'provider', 'show', 'cn1', '-f', 'json').data
     assert data == {
         'name': 'cn1',
         'uuid': NODE,
@@ -99,7 +99,7 @@ def test_a_provider_is_shown_as_data(known):
         'aggregates': [AGG],
         'allocations': 1,
     }
-    shown = known.run('provider', 'show', 'cn1', '-f', 'yaml').out
+    shown = known.run('resource', 'provider', 'show', 'cn1', '-f', 'yaml').out
     assert yaml.safe_load(shown) == data
 
 
@@ -115,7 +115,7 @@ def test_all_parts_that_are_shown_are_of_one_generation(known, monkeypatch):
     monkeypatch.setattr(
         provider_details.ProviderDetails, '_consumers', after_a_start
     )
-    data = known.run('provider', 'show', 'cn1', '-f', 'json').data
+    data = known.run('resource', 'provider', 'show', 'cn1', '-f', 'json').data
     assert data['inventories']['VCPU']['used'] == 7
     assert data['allocations'] == 2
     assert data['generation'] == generation(known)
@@ -125,7 +125,9 @@ def test_all_parts_that_are_shown_are_of_one_generation(known, monkeypatch):
 
 
 def test_inventories_are_listed_with_their_use(known):
-    result = known.run('provider', 'inventory', 'list', 'cn1', '-f', 'json')
+    result = known.run(
+        'resource', 'provider', 'inventory', 'list', 'cn1', '-f', 'json'
+    )
     assert result.code == 0
     now = generation(known)
     assert result.line == f'compute-agent: cn1 ({NODE}) has generation {now}'
@@ -151,10 +153,14 @@ def test_traits_are_printed_with_the_generation_for_the_next_change(
     known, form, names
 ):
     """As the seed has the body of GET; it serves for --generation at once."""
-    known.run('provider', 'trait', 'clear', 'cn1')
+    known.run('resource', 'provider', 'trait', 'delete', 'cn1')
     if names:
-        known.run('provider', 'trait', 'set', 'cn1', '--create', *names)
-    shown = known.run('provider', 'trait', 'list', 'cn1', '-f', form)
+        known.run(
+            'resource', 'provider', 'trait', 'set', 'cn1', '--create', *names
+        )
+    shown = known.run(
+        'resource', 'provider', 'trait', 'list', 'cn1', '-f', form
+    )
     found = yaml.safe_load(shown.out)
     now = generation(known)
     assert found == {
@@ -162,15 +168,17 @@ def test_traits_are_printed_with_the_generation_for_the_next_change(
         'resource_provider_generation': now,
     }
     done = known.run(
-        *('provider', 'trait', 'add', 'cn1', 'HW_CPU_X86_SSE'),
+        *('resource', 'provider', 'trait', 'add', 'cn1', 'HW_CPU_X86_SSE'),
         f'--generation={now}',
     )
     assert done.code == 0, done.err
 
 
 def test_aggregates_are_printed_with_the_generation(known):
-    known.run('provider', 'aggregate', 'add', 'cn1', AGG)
-    shown = known.run('provider', 'aggregate', 'list', 'cn1', '-f', 'json')
+    known.run('resource', 'provider', 'aggregate', 'add', 'cn1', AGG)
+    shown = known.run(
+        'resource', 'provider', 'aggregate', 'list', 'cn1', '-f', 'json'
+    )
     assert shown.data == {
         'aggregates': [AGG],
         'resource_provider_generation': generation(known),
@@ -181,7 +189,15 @@ def test_aggregates_are_printed_with_the_generation(known):
 
 
 def test_an_inventory_in_use_is_not_removed_and_its_consumer_is_named(known):
-    words = ('provider', 'inventory', 'remove', 'cn1', 'VCPU', 'MEMORY_MB')
+    words = (
+        'resource',
+        'provider',
+        'inventory',
+        'delete',
+        'cn1',
+        'VCPU',
+        'MEMORY_MB',
+    )
     result = known.run(*words)
     assert (result.code, result.out) == (1, '')
     assert result.line == (
@@ -199,12 +215,19 @@ def test_a_class_that_comes_meanwhile_survives_a_removal(known, monkeypatch):
 
     def late(self, target, wanted, at):
         if left:
-            words = ('provider', 'inventory', 'set', 'cn1', left.pop())
+            words = (
+                'resource',
+                'provider',
+                'inventory',
+                'set',
+                'cn1',
+                left.pop(),
+            )
             known.run(*words)
         return send(self, target, wanted, at)
 
     monkeypatch.setattr(provider_contents.ProviderContents, '_send', late)
-    words = ('provider', 'inventory', 'remove', 'cn1', 'MEMORY_MB')
+    words = ('resource', 'provider', 'inventory', 'delete', 'cn1', 'MEMORY_MB')
     assert known.run(*words).code == 0
     found = known.placement(f'/resource_providers/{NODE}/inventories')
     assert sorted(found['inventories']) == ['DISK_GB', 'VCPU']
@@ -216,9 +239,9 @@ CHANGES = [
     ('trait', 'set', 'cn1', 'HW_CPU_X86_AVX'),
     ('trait', 'add', 'cn1', 'HW_CPU_X86_AVX'),
     ('trait', 'remove', 'cn1', 'HW_CPU_X86_AVX2'),
-    ('trait', 'clear', 'cn1'),
+    ('trait', 'delete', 'cn1'),
     ('inventory', 'set', 'cn1', 'VCPU=9'),
-    ('inventory', 'remove', 'cn1', 'MEMORY_MB'),
+    ('inventory', 'delete', 'cn1', 'MEMORY_MB'),
     ('aggregate', 'set', 'cn1', OTHER_AGG),
     ('aggregate', 'add', 'cn1', OTHER_AGG),
     ('aggregate', 'remove', 'cn1', AGG),
@@ -228,7 +251,9 @@ CHANGES = [
 @pytest.mark.parametrize('words', CHANGES)
 def test_a_change_is_written_under_the_generation_that_was_read(known, words):
     now = generation(known)
-    result = known.run('provider', *words, '--generation', str(now))
+    result = known.run(
+        'resource', 'provider', *words, '--generation', str(now)
+    )
     assert (result.code, result.err) == (0, '')
     assert result.out.endswith(f'; generation {now + 1}\n')
     assert generation(known) == now + 1
@@ -237,7 +262,9 @@ def test_a_change_is_written_under_the_generation_that_was_read(known, words):
 @pytest.mark.parametrize('words', CHANGES)
 def test_a_change_under_another_generation_is_not_written(known, sent, words):
     now = generation(known)
-    result = known.run('provider', *words, '--generation', str(now - 1))
+    result = known.run(
+        'resource', 'provider', *words, '--generation', str(now - 1)
+    )
     assert (result.code, result.out) == (1, '')
     assert result.line == (
         f'compute-agent: cn1 ({NODE}) has generation {now} now: {NOT_WRITTEN} '
@@ -260,7 +287,7 @@ def test_a_generation_that_is_outdated_while_written_is_not_repeated(
 
     monkeypatch.setattr(provider_contents.ProviderContents, '_send', late)
     words = ('trait', 'set', 'cn1', 'HW_CPU_X86_AVX', '--generation', str(now))
-    result = known.run('provider', *words)
+    result = known.run('resource', 'provider', *words)
     assert (result.code, result.out) == (1, '')
     assert 'was changed by another writer just now' in result.line
     assert f'{NOT_WRITTEN} {now}' in result.line
@@ -276,14 +303,23 @@ def allocate_more(cli):
 def test_a_custom_trait_is_created_under_a_generation_too(known):
     now = generation(known)
     words = ('trait', 'set', 'cn1', 'CUSTOM_NEW', '--create')
-    result = known.run('provider', *words, '--generation', str(now))
+    result = known.run(
+        'resource', 'provider', *words, '--generation', str(now)
+    )
     assert (result.code, result.err) == (0, '')
     assert generation(known) == now + 1
 
 
 @pytest.mark.parametrize('text', ['three', '-1', '1.5', '', '9' * 40])
 def test_a_generation_that_is_no_number_is_one_line(cli, sent, text):
-    words = ('provider', 'trait', 'clear', 'cn1', f'--generation={text}')
+    words = (
+        'resource',
+        'provider',
+        'trait',
+        'delete',
+        'cn1',
+        f'--generation={text}',
+    )
     result = cli.run(*words)
     assert (result.code, result.out) == (1, '')
     assert 'a generation is a whole number' in result.line
@@ -292,13 +328,13 @@ def test_a_generation_that_is_no_number_is_one_line(cli, sent, text):
 
 def test_the_generation_after_a_change_is_data(known):
     now = generation(known)
-    words = ('provider', 'trait', 'add', 'cn1', '-f', 'json')
+    words = ('resource', 'provider', 'trait', 'add', 'cn1', '-f', 'json')
     assert known.run(*words, 'HW_CPU_X86_AVX').data['generation'] == now + 1
     again = known.run(*words, 'HW_CPU_X86_AVX').data
     assert (again['changed'], again['generation']) == (False, now + 1)
 
 
 def test_a_uuid_of_no_provider_is_one_line(cli):
-    result = cli.run('provider', 'show', NODE)
+    result = cli.run('resource', 'provider', 'show', NODE)
     assert (result.code, result.out) == (1, '')
     assert result.line == f'compute-agent: no provider is called {NODE}'

@@ -49,7 +49,7 @@ for words in (
     verb, *rest = words
     code = main.main(
         ['--debug', '--config-file', config]
-        + ['provider', 'trait', verb, 'cn1', *rest]
+        + ['resource', 'provider', 'trait', verb, 'cn1', *rest]
     )
     if code:
         sys.exit(code)

@@ -25,11 +25,21 @@ def known(cli):
         (OTHER, 'cn2', None),
     ):
         above = ['--parent', parent] if parent else []
-        words = ('provider', 'create', name, '--uuid', uuid, *above)
+        words = (
+            'resource',
+            'provider',
+            'create',
+            name,
+            '--uuid',
+            uuid,
+            *above,
+        )
         assert cli.run(*words).code == 0
-    done = cli.run('provider', 'inventory', 'set', 'cn1', 'VCPU=8')
+    done = cli.run('resource', 'provider', 'inventory', 'set', 'cn1', 'VCPU=8')
     assert done.code == 0
-    done = cli.run('provider', 'trait', 'add', 'cn1', 'HW_CPU_X86_AVX2')
+    done = cli.run(
+        'resource', 'provider', 'trait', 'add', 'cn1', 'HW_CPU_X86_AVX2'
+    )
     assert done.code == 0
     return cli
 
@@ -43,7 +53,7 @@ def names(result):
 
 
 def test_providers_are_listed_with_their_place_in_the_tree(known):
-    result = known.run('provider', 'list', '-f', 'json')
+    result = known.run('resource', 'provider', 'list', '-f', 'json')
     assert list(result.data[0]) == COLUMNS
     assert [tuple(row.values()) for row in result.data] == [
         ('cn1', NODE, 2, None, NODE),
@@ -55,7 +65,7 @@ def test_providers_are_listed_with_their_place_in_the_tree(known):
 def test_a_list_is_printed_in_every_format_with_the_same_columns(known):
     def printed(form):
         words = ('--name', 'cn2', '-f', form)
-        result = known.run('provider', 'list', *words)
+        result = known.run('resource', 'provider', 'list', *words)
         assert (result.code, result.err) == (0, '')
         return result.out
 
@@ -90,7 +100,7 @@ def test_a_list_is_printed_in_every_format_with_the_same_columns(known):
     ],
 )  # fmt: skip
 def test_conditions_hold_together(known, options, found):
-    listed = known.run('provider', 'list', *options, '-f', 'json')
+    listed = known.run('resource', 'provider', 'list', *options, '-f', 'json')
     assert names(listed) == found
 
 
@@ -112,17 +122,21 @@ def test_conditions_hold_together(known, options, found):
     ],
 )  # fmt: skip
 def test_a_condition_that_is_wrong_is_one_line(known, options, said):
-    result = known.run('provider', 'list', *options)
+    result = known.run('resource', 'provider', 'list', *options)
     assert (result.code, result.out) == (1, '')
     assert said in result.line
 
 
 def test_groups_are_candidates_alone_as_placement_has_them(known):
-    result = known.run('provider', 'list', '--required1', 'COMPUTE_NODE')
+    result = known.run(
+        'resource', 'provider', 'list', '--required1', 'COMPUTE_NODE'
+    )
     assert result.code == 1
     assert '--required1: this command has no groups' in result.err
-    told = known.run('provider', 'list', '--help').out
-    assert 'candidates: use "candidates"' in ' '.join(told.split())
+    told = known.run('resource', 'provider', 'list', '--help').out
+    assert 'candidates: use "allocation candidate list"' in ' '.join(
+        told.split()
+    )
 
 
 def test_any_of_on_an_older_placement_is_one_line(cli, requests_mock):
@@ -132,7 +146,7 @@ def test_any_of_on_an_older_placement_is_one_line(cli, requests_mock):
         status_code=406,
         json={'errors': [refusal]},
     )
-    result = cli.run('provider', 'list', '--required', 'in:A,B')
+    result = cli.run('resource', 'provider', 'list', '--required', 'in:A,B')
     assert result.code == 1
     assert f'placement at {cli.url} has API version 1.38' in result.line
     assert 'needs 1.39 or newer' in result.line
@@ -142,7 +156,7 @@ def test_any_of_on_an_older_placement_is_one_line(cli, requests_mock):
 
 
 def test_a_provider_is_created_and_what_it_is_is_said(cli):
-    words = ('provider', 'create', 'share', '--uuid', OTHER)
+    words = ('resource', 'provider', 'create', 'share', '--uuid', OTHER)
     result = cli.run(*words, '--aggregate', AGG1, '--aggregate-uuid', AGG2)
     assert (result.code, result.err) == (0, '')
     assert result.out == (
@@ -152,7 +166,16 @@ def test_a_provider_is_created_and_what_it_is_is_said(cli):
 
 
 def test_what_was_created_is_data(known):
-    words = ('provider', 'create', 'disk', '--uuid', AGG1, '--parent', 'numa0')
+    words = (
+        'resource',
+        'provider',
+        'create',
+        'disk',
+        '--uuid',
+        AGG1,
+        '--parent',
+        'numa0',
+    )
     assert known.run(*words, '-f', 'json').data == {
         'name': 'disk',
         'uuid': AGG1,
@@ -174,28 +197,28 @@ def test_what_was_created_is_data(known):
     ],
 )
 def test_what_cannot_be_created_is_one_line(known, words, said):
-    result = known.run('provider', 'create', *words)
+    result = known.run('resource', 'provider', 'create', *words)
     assert (result.code, result.out) == (1, '')
     assert said in result.line
     assert len(known.providers()) == 3
 
 
 def test_a_provider_is_deleted_by_name_or_uuid(known):
-    result = known.run('provider', 'delete', 'cn2')
+    result = known.run('resource', 'provider', 'delete', 'cn2')
     assert (result.code, result.err) == (0, '')
     assert result.out == f'deleted provider cn2 ({OTHER})\n'
-    again = known.run('provider', 'delete', OTHER)
+    again = known.run('resource', 'provider', 'delete', OTHER)
     assert again.code == 1
     assert f'no provider is called {OTHER}' in again.line
 
 
 def test_what_stands_against_a_deletion_is_one_line(known):
-    result = known.run('provider', 'delete', 'cn1')
+    result = known.run('resource', 'provider', 'delete', 'cn1')
     assert (result.code, result.out) == (1, '')
     assert f'delete its children first: numa0 ({CHILD})' in result.line
     known.others.allocate(NODE, AGG1, {'VCPU': 1})
-    assert known.run('provider', 'delete', 'numa0').code == 0
-    result = known.run('provider', 'delete', 'cn1')
+    assert known.run('resource', 'provider', 'delete', 'numa0').code == 0
+    result = known.run('resource', 'provider', 'delete', 'cn1')
     assert f'its VCPU is allocated to {AGG1}' in result.line
 
 
@@ -208,7 +231,7 @@ def inventories(cli, uuid=NODE):
 
 def test_an_inventory_is_set_by_options_as_the_seed_has_them(known):
     result = known.run(
-        *('provider', 'inventory', 'set', 'cn2'),
+        *('resource', 'provider', 'inventory', 'set', 'cn2'),
         *('--resource-class=DISK_GB', '--total=100000', '--reserved=1000'),
         *('--min-unit=50', '--max-unit=10000', '--step-size=10'),
         '--allocation-ratio=1.5',
@@ -231,7 +254,7 @@ def test_an_inventory_is_set_by_options_as_the_seed_has_them(known):
 
 
 def test_several_inventories_are_set_at_once_and_the_rest_stays(known):
-    words = ('provider', 'inventory', 'set', 'cn1')
+    words = ('resource', 'provider', 'inventory', 'set', 'cn1')
     result = known.run(
         *words, 'MEMORY_MB=512', 'VCPU:reserved=1', 'MEMORY_MB:reserved=64'
     )
@@ -272,7 +295,9 @@ def test_several_inventories_are_set_at_once_and_the_rest_stays(known):
     ],
 )  # fmt: skip
 def test_what_is_no_inventory_is_one_line(known, words, said):
-    result = known.run('provider', 'inventory', 'set', 'cn1', *words)
+    result = known.run(
+        'resource', 'provider', 'inventory', 'set', 'cn1', *words
+    )
     assert (result.code, result.out) == (1, '')
     assert said in result.line
     assert list(inventories(known)) == ['VCPU']
@@ -293,7 +318,7 @@ def test_what_is_no_inventory_is_one_line(known, words, said):
     ],
 )  # fmt: skip
 def test_options_may_stand_anywhere(known, words):
-    result = known.run('provider', 'inventory', 'set', *words)
+    result = known.run('resource', 'provider', 'inventory', 'set', *words)
     assert (result.code, result.err) == (0, '')
     assert {rc: one['total'] for rc, one in inventories(known).items()} == {
         'CUSTOM_X': 1,
@@ -303,7 +328,7 @@ def test_options_may_stand_anywhere(known, words):
 
 def test_what_is_no_option_is_not_taken_for_a_word(known):
     words = ('cn1', '--create', 'CUSTOM_X=1', '--spare=1')
-    result = known.run('provider', 'inventory', 'set', *words)
+    result = known.run('resource', 'provider', 'inventory', 'set', *words)
     assert (result.code, result.out) == (1, '')
     assert 'unrecognized arguments' in result.err
     assert '--spare=1' in result.err
@@ -312,21 +337,29 @@ def test_what_is_no_option_is_not_taken_for_a_word(known):
 
 def test_behind_two_dashes_nothing_is_an_option(known):
     words = ('cn1', 'CUSTOM_X=1', '-f', 'json', '--', '--create')
-    result = known.run('provider', 'inventory', 'set', *words)
+    result = known.run('resource', 'provider', 'inventory', 'set', *words)
     assert (result.code, result.out) == (1, '')
     assert "'--create' is not a field of an inventory" in result.line
 
 
 def test_a_provider_whose_name_looks_like_an_option_is_named_so(known):
-    words = ('provider', 'create', '--uuid', AGG2, '--', '--odd')
+    words = ('resource', 'provider', 'create', '--uuid', AGG2, '--', '--odd')
     assert known.run(*words).code == 0
-    words = ('provider', 'inventory', 'set', '--', '--odd', 'VCPU=1')
+    words = (
+        'resource',
+        'provider',
+        'inventory',
+        'set',
+        '--',
+        '--odd',
+        'VCPU=1',
+    )
     assert known.run(*words).code == 0
     assert inventories(known, AGG2)['VCPU']['total'] == 1
 
 
 def test_which_classes_changed_is_data(known):
-    words = ('provider', 'inventory', 'set', 'cn1', '-f', 'json')
+    words = ('resource', 'provider', 'inventory', 'set', 'cn1', '-f', 'json')
     data = known.run(*words, 'VCPU=9', 'DISK_GB=1').data
     assert data['changed'] is True
     assert data['changed_classes'] == ['VCPU']
@@ -341,19 +374,23 @@ def test_which_classes_changed_is_data(known):
     [('nl\nname', r'nl\nname'), ('esc\x1b[31m', r'esc\x1b[31m'), ('Ω', 'Ω')],
 )
 def test_a_name_is_shown_on_one_line_and_kept_as_it_is(cli, name, shown):
-    made = cli.run('provider', 'create', name, '--uuid', NODE)
+    made = cli.run('resource', 'provider', 'create', name, '--uuid', NODE)
     assert made.out == f'created provider {shown} ({NODE})\n'
     for form in ('table', 'value', 'csv'):
-        listed = cli.run('provider', 'list', '-c', 'Name', '-f', form).out
+        listed = cli.run(
+            'resource', 'provider', 'list', '-c', 'Name', '-f', form
+        ).out
         # CSV doubles the backslash.
         assert shown in listed.replace('\\\\', '\\')
         assert name == shown or name not in listed
     for form, read in (('json', json.loads), ('yaml', yaml.safe_load)):
-        listed = cli.run('provider', 'list', '-c', 'Name', '-f', form).out
+        listed = cli.run(
+            'resource', 'provider', 'list', '-c', 'Name', '-f', form
+        ).out
         assert read(listed) == [{'Name': name}]
-    unknown = cli.run('provider', 'delete', f'{name}x')
+    unknown = cli.run('resource', 'provider', 'delete', f'{name}x')
     assert '\x1b' not in unknown.line
-    gone = cli.run('provider', 'delete', name)
+    gone = cli.run('resource', 'provider', 'delete', name)
     assert gone.out == f'deleted provider {shown} ({NODE})\n'
 
 
@@ -366,7 +403,7 @@ COMMANDS = [
     ('show', 'cn1'),
     ('inventory', 'list', 'cn1'),
     ('inventory', 'set', 'cn1', 'VCPU=1'),
-    ('inventory', 'remove', 'cn1', 'VCPU'),
+    ('inventory', 'delete', 'cn1', 'VCPU'),
     ('aggregate', 'list', 'cn1'),
     ('aggregate', 'set', 'cn1', AGG1),
     ('aggregate', 'add', 'cn1', AGG1),
@@ -375,20 +412,20 @@ COMMANDS = [
     ('trait', 'add', 'cn1', 'COMPUTE_NODE'),
     ('trait', 'remove', 'cn1', 'COMPUTE_NODE'),
     ('trait', 'set', 'cn1', 'COMPUTE_NODE'),
-    ('trait', 'clear', 'cn1'),
+    ('trait', 'delete', 'cn1'),
 ]
 
 
 @pytest.mark.parametrize('words', COMMANDS)
 def test_a_placement_that_is_away_is_one_line(cli, unused_port, words):
     cli.configure({'endpoint': f'http://127.0.0.1:{unused_port}'})
-    result = cli.run('provider', *words)
+    result = cli.run('resource', 'provider', *words)
     assert (result.code, result.out) == (1, '')
     assert 'cannot be reached' in result.line
 
 
 @pytest.mark.parametrize('words', COMMANDS[2:])
 def test_a_provider_that_is_not_there_is_one_line(cli, words):
-    result = cli.run('provider', *words)
+    result = cli.run('resource', 'provider', *words)
     assert (result.code, result.out) == (1, '')
     assert 'no provider is called cn1' in result.line

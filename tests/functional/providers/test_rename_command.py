@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``provider rename``: a host that is called otherwise goes on as it was."""
+"""``resource provider rename``: a host that is called otherwise goes on as it was."""
 
 import pytest
 
@@ -24,9 +24,9 @@ def name(cli, uuid=ROOT):
 
 def test_a_node_is_called_what_its_driver_calls_it_and_goes_on(renamed):
     refused = renamed.run('sync')
-    assert f'"compute-agent provider rename {ROOT}"' in refused.out
+    assert f'"compute-agent resource provider rename {ROOT}"' in refused.out
     assert name(renamed) == 'cn1'
-    result = renamed.run('provider', 'rename', 'cn1', '--yes')
+    result = renamed.run('resource', 'provider', 'rename', 'cn1', '--yes')
     assert (result.code, result.err) == (0, '')
     assert result.out == f'renamed cn1 ({ROOT}) to cn2\n'
     after = renamed.run('sync')
@@ -36,7 +36,7 @@ def test_a_node_is_called_what_its_driver_calls_it_and_goes_on(renamed):
 
 def test_the_plan_says_what_others_will_see(renamed):
     renamed.others.create(CHILD, 'cn1-nic', ROOT)
-    result = renamed.run('provider', 'rename', ROOT)
+    result = renamed.run('resource', 'provider', 'rename', ROOT)
     assert result.code == 1
     assert '--yes' in result.line
     assert f'rename provider cn1 ({ROOT}) to cn2' in result.out
@@ -46,7 +46,7 @@ def test_the_plan_says_what_others_will_see(renamed):
 
 def test_a_name_that_is_taken_is_refused_and_its_holder_named(renamed):
     renamed.others.create(OTHER, 'cn2')
-    result = renamed.run('provider', 'rename', 'cn1', '--yes')
+    result = renamed.run('resource', 'provider', 'rename', 'cn1', '--yes')
     assert result.code == 1
     assert f'provider cn2 ({OTHER}) has it' in result.line
 
@@ -55,7 +55,7 @@ def test_a_child_keeps_its_parent(cli):
     cli.run('sync')
     cli.others.create(CHILD, 'nic', ROOT)
     data = cli.run(
-        'provider', 'rename', 'nic', 'nic0', '--yes', '-f', 'json'
+        'resource', 'provider', 'rename', 'nic', 'nic0', '--yes', '-f', 'json'
     ).data
     assert data == {'uuid': CHILD, 'old_name': 'nic', 'name': 'nic0'}
     one = cli.placement(f'/resource_providers/{CHILD}')
@@ -64,14 +64,14 @@ def test_a_child_keeps_its_parent(cli):
 
 def test_another_s_provider_needs_a_name(cli):
     cli.others.create(OTHER, 'nfs')
-    result = cli.run('provider', 'rename', 'nfs', '--yes')
+    result = cli.run('resource', 'provider', 'rename', 'nfs', '--yes')
     assert result.code == 1
     assert 'NEW_NAME' in result.line
 
 
 def test_a_name_moves_neither_cursor_nor_line(cli):
     cli.others.create(OTHER, 'nfs\n0')
-    words = ('provider', 'rename', OTHER, 'a\nb\x1b[31m')
+    words = ('resource', 'provider', 'rename', OTHER, 'a\nb\x1b[31m')
     asked = cli.run(*words)
     assert 'a\\nb\\x1b[31m' in asked.out
     done = cli.run(*words, '--yes')
@@ -80,7 +80,9 @@ def test_a_name_moves_neither_cursor_nor_line(cli):
 
 
 def test_a_name_the_driver_does_not_use_is_refused(renamed):
-    result = renamed.run('provider', 'rename', 'cn1', 'cn3', '--yes')
+    result = renamed.run(
+        'resource', 'provider', 'rename', 'cn1', 'cn3', '--yes'
+    )
     assert result.code == 1
     assert 'the driver calls this node cn2' in result.line
     assert name(renamed) == 'cn1'
@@ -88,7 +90,7 @@ def test_a_name_the_driver_does_not_use_is_refused(renamed):
 
 def test_a_name_that_it_has_already_is_no_change(cli):
     cli.run('sync')
-    result = cli.run('provider', 'rename', 'cn1')
+    result = cli.run('resource', 'provider', 'rename', 'cn1')
     assert (result.code, result.err) == (0, '')
     assert 'already has that name' in result.out
 
@@ -109,7 +111,9 @@ def with_child(cli):
 
 
 def test_a_child_keeps_the_name_that_its_driver_gives_it(with_child):
-    result = with_child.run('provider', 'rename', 'gpu', 'card', '--yes')
+    result = with_child.run(
+        'resource', 'provider', 'rename', 'gpu', 'card', '--yes'
+    )
     assert result.code == 1
     assert 'the driver calls this provider gpu' in result.line
 
@@ -121,19 +125,29 @@ def test_a_child_that_was_renamed_may_get_its_name_again(with_child):
         'PUT',
         {'name': 'card', 'parent_provider_uuid': ROOT},
     )
-    shown = with_child.run('provider', 'rename', uuid, 'board')
+    shown = with_child.run('resource', 'provider', 'rename', uuid, 'board')
     assert 'writes nothing for its node' in shown.out
-    shown = with_child.run('provider', 'rename', uuid, 'gpu')
+    shown = with_child.run('resource', 'provider', 'rename', uuid, 'gpu')
     assert 'writes nothing for its node' not in shown.out
-    assert with_child.run('provider', 'rename', uuid, 'gpu', '--yes').code == 0
+    assert (
+        with_child.run(
+            'resource', 'provider', 'rename', uuid, 'gpu', '--yes'
+        ).code
+        == 0
+    )
     assert 'nothing to do' in with_child.run('sync').out
 
 
 def test_no_such_provider_and_no_such_name_are_said(cli):
     assert (
         'no provider is called cn9'
-        in cli.run('provider', 'rename', 'cn9', 'cn8').line
+        in cli.run('resource', 'provider', 'rename', 'cn9', 'cn8').line
     )
     cli.others.create(OTHER, 'nfs')
-    assert cli.run('provider', 'rename', 'nfs', 'x' * 300, '--yes').code == 1
+    assert (
+        cli.run(
+            'resource', 'provider', 'rename', 'nfs', 'x' * 300, '--yes'
+        ).code
+        == 1
+    )
     assert name(cli, OTHER) == 'nfs'

@@ -17,24 +17,31 @@ def done(result):
 def test_shared_storage_by_command_line_is_seen_from_a_compute_node(cli):
     done(cli.run('sync'))
     # 1) an aggregate of the compute nodes in row 1
-    done(cli.run('provider', 'aggregate', 'add', 'cn1', AGGREGATE))
+    done(cli.run('resource', 'provider', 'aggregate', 'add', 'cn1', AGGREGATE))
     # 2) a provider for the share, associated with the aggregate
-    words = ('provider', 'create', SHARE, '--aggregate-uuid', AGGREGATE)
+    words = (
+        'resource',
+        'provider',
+        'create',
+        SHARE,
+        '--aggregate-uuid',
+        AGGREGATE,
+    )
     share = done(cli.run(*words, '-f', 'json')).data['uuid']
     # 3) its capacity of shared disk
     done(
         cli.run(
-            *('provider', 'inventory', 'set', share),
+            *('resource', 'provider', 'inventory', 'set', share),
             *('--resource-class=DISK_GB', '--total=100000'),
             *('--reserved=1000', '--min-unit=50', '--max-unit=10000'),
             *('--step-size=10', '--allocation-ratio=1.0'),
         )
     )
     # 4) the trait, whose name the seed has for demonstration
-    old = cli.run('provider', 'trait', 'add', share, 'STORAGE_SSD')
+    old = cli.run('resource', 'provider', 'trait', 'add', share, 'STORAGE_SSD')
     assert 'did you mean STORAGE_DISK_SSD?' in old.line
     traits = ('STORAGE_DISK_SSD', 'MISC_SHARES_VIA_AGGREGATE')
-    done(cli.run('provider', 'trait', 'add', share, *traits))
+    done(cli.run('resource', 'provider', 'trait', 'add', share, *traits))
 
     seen(cli, share)
     # The agent leaves what operators did alone.
@@ -76,11 +83,19 @@ def seen(cli, share):
 
 def test_a_share_that_is_taken_down_is_gone_from_the_tree(cli):
     done(cli.run('sync'))
-    done(cli.run('provider', 'aggregate', 'add', 'cn1', AGGREGATE))
-    done(cli.run('provider', 'create', SHARE, '--aggregate', AGGREGATE))
+    done(cli.run('resource', 'provider', 'aggregate', 'add', 'cn1', AGGREGATE))
+    done(
+        cli.run(
+            'resource', 'provider', 'create', SHARE, '--aggregate', AGGREGATE
+        )
+    )
     trait = 'MISC_SHARES_VIA_AGGREGATE'
-    done(cli.run('provider', 'trait', 'add', SHARE, trait))
+    done(cli.run('resource', 'provider', 'trait', 'add', SHARE, trait))
     assert SHARE in done(cli.run('tree', 'show', 'cn1')).out
-    done(cli.run('provider', 'delete', SHARE))
-    done(cli.run('provider', 'aggregate', 'remove', 'cn1', AGGREGATE))
+    done(cli.run('resource', 'provider', 'delete', SHARE))
+    done(
+        cli.run(
+            'resource', 'provider', 'aggregate', 'remove', 'cn1', AGGREGATE
+        )
+    )
     assert SHARE not in done(cli.run('tree', 'show', 'cn1')).out

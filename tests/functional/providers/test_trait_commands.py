@@ -165,14 +165,16 @@ def test_a_standard_trait_of_another_os_traits_is_shown_as_such(
 
 
 def test_what_is_added_and_what_was_there_are_told_apart(known):
-    result = known.run('trait', 'add', 'CUSTOM_NEW', 'CUSTOM_OLD')
+    result = known.run('trait', 'create', 'CUSTOM_NEW', 'CUSTOM_OLD')
     assert (result.code, result.err) == (0, '')
-    assert result.out == 'added CUSTOM_NEW\nCUSTOM_OLD already exists\n'
-    again = known.run('trait', 'add', 'CUSTOM_NEW', 'CUSTOM_NEW', '-f', 'json')
-    assert again.data == [{'name': 'CUSTOM_NEW', 'added': False}]
+    assert result.out == 'created CUSTOM_NEW\nCUSTOM_OLD already exists\n'
+    again = known.run(
+        'trait', 'create', 'CUSTOM_NEW', 'CUSTOM_NEW', '-f', 'json'
+    )
+    assert again.data == [{'name': 'CUSTOM_NEW', 'created': False}]
 
 
-@pytest.mark.parametrize('verb', ['add', 'remove'])
+@pytest.mark.parametrize('verb', ['create', 'delete'])
 @pytest.mark.parametrize(
     ('name', 'said'),
     [
@@ -195,40 +197,40 @@ def test_of_several_names_one_that_is_none_stops_all(known, verb, name, said):
 
 
 def test_traits_are_removed(known):
-    result = known.run('trait', 'remove', 'CUSTOM_OLD', 'CUSTOM_SPARE')
+    result = known.run('trait', 'delete', 'CUSTOM_OLD', 'CUSTOM_SPARE')
     assert (result.code, result.err) == (0, '')
-    assert result.out == 'removed CUSTOM_OLD\nremoved CUSTOM_SPARE\n'
+    assert result.out == 'deleted CUSTOM_OLD\ndeleted CUSTOM_SPARE\n'
     assert custom(known) == ['CUSTOM_GOLD']
 
 
 def test_each_that_cannot_be_removed_is_a_line_and_the_others_go(known):
     names = ('CUSTOM_GOLD', 'CUSTOM_GONE', 'CUSTOM_OLD')
-    result = known.run('trait', 'remove', *names)
+    result = known.run('trait', 'delete', *names)
     assert result.code == 1
-    assert result.out == 'removed CUSTOM_OLD\n'
+    assert result.out == 'deleted CUSTOM_OLD\n'
     in_use, missing = result.err.splitlines()
-    assert f'CUSTOM_GOLD was not removed: cn1 ({NODE}) has it' in in_use
+    assert f'CUSTOM_GOLD was not deleted: cn1 ({NODE}) has it' in in_use
     assert 'placement knows no trait CUSTOM_GONE' in missing
 
 
 def test_what_was_removed_and_what_was_not_is_data(known):
     words = ('CUSTOM_GOLD', 'CUSTOM_OLD', '-f', 'yaml')
-    result = known.run('trait', 'remove', *words)
+    result = known.run('trait', 'delete', *words)
     data = yaml.safe_load(result.out)
-    assert data['removed'] == ['CUSTOM_OLD']
+    assert data['deleted'] == ['CUSTOM_OLD']
     assert list(data['kept']) == ['CUSTOM_GOLD']
 
 
 def test_options_may_stand_among_the_names(known):
     words = ('CUSTOM_OLD', '-f', 'json', 'CUSTOM_SPARE')
-    result = known.run('trait', 'remove', *words)
-    assert result.data['removed'] == ['CUSTOM_OLD', 'CUSTOM_SPARE']
+    result = known.run('trait', 'delete', *words)
+    assert result.data['deleted'] == ['CUSTOM_OLD', 'CUSTOM_SPARE']
 
 
 def test_two_dashes_end_the_options(known):
     words = ('CUSTOM_OLD', '-f', 'json', '--', 'CUSTOM_SPARE')
-    result = known.run('trait', 'remove', *words)
-    assert result.data['removed'] == ['CUSTOM_OLD', 'CUSTOM_SPARE']
+    result = known.run('trait', 'delete', *words)
+    assert result.data['deleted'] == ['CUSTOM_OLD', 'CUSTOM_SPARE']
 
 
 def answer(cli, requests_mock, answers):
@@ -249,8 +251,8 @@ def answer(cli, requests_mock, answers):
 
 def test_an_error_of_one_does_not_stop_the_others(known, requests_mock):
     answer(known, requests_mock, {'DELETE CUSTOM_GOLD': 500})
-    result = known.run('trait', 'remove', 'CUSTOM_GOLD', 'CUSTOM_OLD')
-    assert (result.code, result.out) == (1, 'removed CUSTOM_OLD\n')
+    result = known.run('trait', 'delete', 'CUSTOM_GOLD', 'CUSTOM_OLD')
+    assert (result.code, result.out) == (1, 'deleted CUSTOM_OLD\n')
     assert 'CUSTOM_GOLD: ' in result.line
     assert 'HTTP 500: says the test' in result.line
 
@@ -260,8 +262,8 @@ def test_what_was_done_before_placement_went_away_is_said(
 ):
     answer(known, requests_mock, {'DELETE CUSTOM_SPARE': 503})
     names = ('CUSTOM_OLD', 'CUSTOM_SPARE', 'CUSTOM_GOLD')
-    result = known.run('trait', 'remove', *names)
-    assert (result.code, result.out) == (1, 'removed CUSTOM_OLD\n')
+    result = known.run('trait', 'delete', *names)
+    assert (result.code, result.out) == (1, 'deleted CUSTOM_OLD\n')
     away, untried = result.err.splitlines()
     assert 'CUSTOM_SPARE: ' in away
     assert 'HTTP 503' in away
@@ -273,13 +275,13 @@ def test_what_was_added_before_placement_went_away_is_said(
 ):
     answer(known, requests_mock, {'PUT CUSTOM_B': 503})
     names = ('CUSTOM_A', 'CUSTOM_B', 'CUSTOM_C')
-    result = known.run('trait', 'add', *names)
-    assert (result.code, result.out) == (1, 'added CUSTOM_A\n')
+    result = known.run('trait', 'create', *names)
+    assert (result.code, result.out) == (1, 'created CUSTOM_A\n')
     assert len(result.err.splitlines()) == 2
-    result = known.run('trait', 'add', *names, '-f', 'json')
+    result = known.run('trait', 'create', *names, '-f', 'json')
     first, second, third = result.data
-    assert first == {'name': 'CUSTOM_A', 'added': False}
-    assert second['added'] is third['added'] is None
+    assert first == {'name': 'CUSTOM_A', 'created': False}
+    assert second['created'] is third['created'] is None
     assert third['error'] == 'CUSTOM_C: not tried'
     assert 'CUSTOM_C' not in custom(known)
 
@@ -289,15 +291,15 @@ def test_prune_says_what_it_did_before_placement_went_away(
 ):
     answer(known, requests_mock, {'DELETE CUSTOM_SPARE': 503})
     result = known.run('trait', 'prune', '--yes')
-    assert (result.code, result.out) == (1, 'removed CUSTOM_OLD\n')
+    assert (result.code, result.out) == (1, 'deleted CUSTOM_OLD\n')
     assert 'CUSTOM_SPARE: ' in result.line
 
 
 @pytest.mark.parametrize(
     ('words', 'method', 'status'),
     [
-        (('add', 'CUSTOM_A'), 'PUT', 200),
-        (('remove', 'CUSTOM_A'), 'DELETE', 202),
+        (('create', 'CUSTOM_A'), 'PUT', 200),
+        (('delete', 'CUSTOM_A'), 'DELETE', 202),
         (('show', 'CUSTOM_A'), 'GET', 200),
     ],
 )
@@ -314,8 +316,8 @@ def test_a_success_that_placement_does_not_have_is_none(
 
 
 PRUNED = [
-    'CUSTOM_OLD: no provider has it; remove it',
-    'CUSTOM_SPARE: no provider has it; remove it',
+    'CUSTOM_OLD: no provider has it; delete it',
+    'CUSTOM_SPARE: no provider has it; delete it',
 ]
 
 
@@ -341,7 +343,7 @@ def test_prune_with_stdin_closed_removes_nothing(known, monkeypatch):
 def test_prune_with_yes_removes_what_no_provider_has(known):
     result = known.run('trait', 'prune', '--yes')
     assert (result.code, result.err) == (0, '')
-    assert result.out == 'removed CUSTOM_OLD\nremoved CUSTOM_SPARE\n'
+    assert result.out == 'deleted CUSTOM_OLD\ndeleted CUSTOM_SPARE\n'
     assert custom(known) == ['CUSTOM_GOLD']
     again = known.run('trait', 'prune')
     assert (again.code, again.err) == (0, '')
@@ -374,8 +376,8 @@ def test_prune_keeps_what_a_provider_was_given_in_between(
     result = known.run('trait', 'prune', '--yes', '-f', 'json')
     assert (result.code, result.err) == (0, '')
     assert result.data['unused'] == ['CUSTOM_OLD']
-    assert result.data['removed'] == []
-    assert 'was not removed' in result.data['kept']['CUSTOM_OLD']
+    assert result.data['deleted'] == []
+    assert 'was not deleted' in result.data['kept']['CUSTOM_OLD']
 
 
 # --- sync-check ---------------------------------------------------------------
@@ -408,8 +410,8 @@ def test_sync_check_shows_both_sides_and_exits_2(cli, requests_mock):
 COMMANDS = [
     ('list',),
     ('show', 'CUSTOM_A'),
-    ('add', 'CUSTOM_A'),
-    ('remove', 'CUSTOM_A'),
+    ('create', 'CUSTOM_A'),
+    ('delete', 'CUSTOM_A'),
     ('prune', '--yes'),
     ('sync-check',),
 ]
@@ -489,14 +491,14 @@ def test_completion_knows_the_commands_and_their_options(cli):
     assert '--starts-with' in result.out
     for words in (
         'provider_show',
-        'provider_inventory_remove',
+        'provider_inventory_delete',
         '--generation',
     ):
         assert words in result.out
 
 
 @pytest.mark.parametrize(
-    'words', [('trait', 'list'), ('trait', 'add', 'CUSTOM_A')]
+    'words', [('trait', 'list'), ('trait', 'create', 'CUSTOM_A')]
 )
 @pytest.mark.parametrize(
     'form', ['json', pytest.param('yaml', marks=pytest.mark.long)]

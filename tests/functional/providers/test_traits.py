@@ -275,7 +275,7 @@ def test_delete_trait_409_conflict_if_it_has_associations_with_any_provider(
         'GET /resource_providers?required=CUSTOM_TRAIT_1 200',
     ]
     said = str(raised.value)
-    assert 'trait CUSTOM_TRAIT_1 was not removed' in said
+    assert 'trait CUSTOM_TRAIT_1 was not deleted' in said
     assert 'cn1 (11111111-1111-4111-8111-111111111111) has it' in said
     assert traits.exists('CUSTOM_TRAIT_1')
 

@@ -40,7 +40,7 @@ def known(cli):
 @pytest.fixture
 def run(known):
     """Run a command about the contents of a provider."""
-    return lambda *words: known.run('provider', *words)
+    return lambda *words: known.run('resource', 'provider', *words)
 
 
 def held(cli, kind='trait'):
@@ -100,7 +100,7 @@ def test_names_are_replaced(known, run, kind):
 
 
 def test_traits_are_cleared(known, run):
-    result = run('trait', 'clear', 'cn1', '-f', 'json')
+    result = run('trait', 'delete', 'cn1', '-f', 'json')
     assert result.data == {
         'operation': 'set_traits',
         'provider': 'cn1',
@@ -179,7 +179,7 @@ def test_a_name_outside_the_grammar_is_refused_before_a_request(
     cli, requests_mock, kind, verbs, wrong, said
 ):
     for verb in verbs:
-        result = cli.run('provider', kind, verb, 'cn1', *wrong)
+        result = cli.run('resource', 'provider', kind, verb, 'cn1', *wrong)
         assert (result.code, result.out) == (1, '')
         assert said in result.line
     assert requests_mock.request_history == []
@@ -230,25 +230,35 @@ def test_a_provider_that_goes_meanwhile_is_one_line(cli, requests_mock):
         f'{cli.url}/resource_providers/{NODE}/traits', status_code=404,
         json={'errors': [{'status': 404, 'detail': 'No resource provider'}]},
     )  # fmt: skip
-    result = cli.run('provider', 'trait', 'add', 'cn1', 'COMPUTE_NODE')
+    result = cli.run(
+        'resource', 'provider', 'trait', 'add', 'cn1', 'COMPUTE_NODE'
+    )
     assert (result.code, result.out) == (1, '')
     assert result.line == f'compute-agent: cn1 ({NODE}) is gone'
 
 
 def test_options_may_stand_among_the_traits(known):
-    result = known.run('provider', 'trait', 'add', 'cn1', 'COMPUTE_NODE',
+    result = known.run('resource', 'provider', 'trait', 'add', 'cn1', 'COMPUTE_NODE',
                        '--create', 'CUSTOM_NEW', '-f', 'json')  # fmt: skip
     assert result.data['added'] == ['COMPUTE_NODE', 'CUSTOM_NEW']
 
 
 def test_two_dashes_end_the_options(known):
     words = ('cn1', '--create', '-f', 'json', '--', 'CUSTOM_NEW')
-    result = known.run('provider', 'trait', 'add', *words)
+    result = known.run('resource', 'provider', 'trait', 'add', *words)
     assert result.data['added'] == ['CUSTOM_NEW']
 
 
 def test_of_names_that_are_not_there_those_to_be_created_are_said(known):
-    words = ('provider', 'trait', 'add', 'cn1', 'CUSTOM_NEW', 'STORAGE_SSD')
+    words = (
+        'resource',
+        'provider',
+        'trait',
+        'add',
+        'cn1',
+        'CUSTOM_NEW',
+        'STORAGE_SSD',
+    )
     result = known.run(*words)
     assert (
         'placement knows no traits CUSTOM_NEW, STORAGE_SSD; --create creates '

@@ -61,7 +61,7 @@ def test_what_another_writer_s_child_keeps_is_reserved_as_a_whole(
     result = agent.cycle()
     assert result.status is not Status.DONE
     assert 'the driver removed it, but it is not deleted' in result.reason
-    assert f'provider adopt {THEIRS}' in result.reason
+    assert f'resource provider adopt {THEIRS}' in result.reason
     assert offered(placement) == []
     assert operator.inventories(CHILD)['VGPU']['reserved'] == 4
     assert operator.inventories(THEIRS)['PCPU']['reserved'] == 0
@@ -121,7 +121,9 @@ def test_what_the_agent_created_and_has_no_record_of_is_reserved(
     result = again.cycle()
     assert result.status is not Status.DONE
     assert 'has no record that it created it' in result.reason
-    assert f'run "compute-agent provider adopt {CHILD}"' in result.reason
+    assert (
+        f'run "compute-agent resource provider adopt {CHILD}"' in result.reason
+    )
     assert offered(placement) == []
 
 

@@ -353,7 +353,7 @@ def test_a_pool_that_another_agent_made_after_the_crash_stays_for_them(
         _user(operator)
     after = agent_factory(POOL, state=left)
     (result,) = after.sync()
-    advice = f'compute-agent provider adopt {scenarios.SHARED}'
+    advice = f'compute-agent resource provider adopt {scenarios.SHARED}'
     assert any(advice in note for note in result.notes)
     there = operator.holdings()['shared']
     after.driver.describe = _without_pool

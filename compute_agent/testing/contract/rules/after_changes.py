@@ -162,7 +162,7 @@ class _Comparing:
     def _cycle(self) -> Cycle:
         """Run a cycle; if a node has a new name, rename its provider first.
 
-        The agent asks an operator to do that, who has ``provider rename``.
+        The agent asks an operator to do that, who has ``resource provider rename``.
         """
         cycle = self.trial.cycle()
         return self.trial.cycle() if self._rename(cycle) else cycle

@@ -207,7 +207,7 @@ def test_a_child_is_deleted_by_whoever_has_its_record(
     assert (CHILD in operator.holdings()) != imported
     # Without the record, b may not delete the child, and says so.
     assert (result.status is Status.DONE) == imported
-    assert imported or 'provider adopt' in result.reason
+    assert imported or 'resource provider adopt' in result.reason
 
 
 def test_a_trait_that_another_put_back_meanwhile_is_not_taken_for_ours(

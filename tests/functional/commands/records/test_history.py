@@ -34,12 +34,14 @@ def test_what_changed_yesterday_and_who_did_it_is_one_command(synced):
     """A colleague takes a trait away; the next cycle restores it."""
     me = pwd.getpwuid(os.getuid()).pw_name
     synced.placement(f'/resource_providers/{ROOT}/traits', 'DELETE')
-    synced.run('provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=1')
+    synced.run(
+        'resource', 'provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=1'
+    )
     assert synced.run('sync').code == 0
     found = rows(synced, 'cn1', '--since', '1h')
     told = [(r['Who'], r['What'], r['Changes']) for r in found]
     assert (
-        f'provider inventory set by {me}',
+        f'resource provider inventory set by {me}',
         'inventories',
         ['~VCPU reserved=0→1'],
     ) in told
@@ -60,7 +62,7 @@ def test_what_changed_yesterday_and_who_did_it_is_one_command(synced):
     assert '+CUSTOM_GOLD (restored)' in back['Changes']
 
 
-@pytest.mark.parametrize('words', [['sync'], ['trait', 'add']])
+@pytest.mark.parametrize('words', [['sync'], ['trait', 'create']])
 def test_commands_under_a_wrong_clock_drop_no_history(synced, words):
     path = synced.state_path / 'state.sqlite'
     with contextlib.closing(sqlite3.connect(path)) as db, db:
@@ -85,14 +87,14 @@ def test_a_removal_is_listed_with_its_cause(synced):
 def test_each_command_that_writes_is_told_with_its_person(synced):
     me = pwd.getpwuid(os.getuid()).pw_name
     for words in (
-        ('trait', 'add', 'CUSTOM_NEW'),
-        ('trait', 'add', 'CUSTOM_NEW'),  # nothing to do
-        ('provider', 'create', 'pool'),
-        ('provider', 'trait', 'add', 'pool', 'CUSTOM_NEW'),
-        ('provider', 'trait', 'add', 'pool', 'CUSTOM_NEW'),
-        ('provider', 'rename', 'pool', 'lake', '--yes'),
-        ('provider', 'delete', 'lake'),
-        ('trait', 'remove', 'CUSTOM_NEW'),
+        ('trait', 'create', 'CUSTOM_NEW'),
+        ('trait', 'create', 'CUSTOM_NEW'),  # nothing to do
+        ('resource', 'provider', 'create', 'pool'),
+        ('resource', 'provider', 'trait', 'add', 'pool', 'CUSTOM_NEW'),
+        ('resource', 'provider', 'trait', 'add', 'pool', 'CUSTOM_NEW'),
+        ('resource', 'provider', 'rename', 'pool', 'lake', '--yes'),
+        ('resource', 'provider', 'delete', 'lake'),
+        ('trait', 'delete', 'CUSTOM_NEW'),
     ):
         result = synced.run(*words)
         assert result.code == 0, (words, result.err)
@@ -102,12 +104,16 @@ def test_each_command_that_writes_is_told_with_its_person(synced):
         if not r['Who'].startswith('sync')
     ]
     assert found == [
-        (f'trait add by {me}', 'trait created', ''),
-        (f'provider create by {me}', 'provider created', 'pool'),
-        (f'provider trait add by {me}', 'traits', 'pool'),
-        (f'provider rename by {me}', 'provider renamed or moved', 'pool'),
-        (f'provider delete by {me}', 'provider deleted', 'lake'),
-        (f'trait remove by {me}', 'trait deleted', ''),
+        (f'trait create by {me}', 'trait created', ''),
+        (f'resource provider create by {me}', 'provider created', 'pool'),
+        (f'resource provider trait add by {me}', 'traits', 'pool'),
+        (
+            f'resource provider rename by {me}',
+            'provider renamed or moved',
+            'pool',
+        ),
+        (f'resource provider delete by {me}', 'provider deleted', 'lake'),
+        (f'trait delete by {me}', 'trait deleted', ''),
     ]
 
 
@@ -125,15 +131,23 @@ def test_resource_classes_by_lines_are_told_each_with_the_person(
         if not r['Who'].startswith('sync')
     ]
     assert found == [
-        (f'resource class add by {me}', 'resource class created', 'CUSTOM_A'),
-        (f'resource class add by {me}', 'resource class created', 'CUSTOM_B'),
         (
-            f'resource class remove by {me}',
+            f'resource class create by {me}',
+            'resource class created',
+            'CUSTOM_A',
+        ),
+        (
+            f'resource class create by {me}',
+            'resource class created',
+            'CUSTOM_B',
+        ),
+        (
+            f'resource class delete by {me}',
             'resource class deleted',
             'CUSTOM_A',
         ),
         (
-            f'resource class remove by {me}',
+            f'resource class delete by {me}',
             'resource class deleted',
             'CUSTOM_B',
         ),
@@ -143,7 +157,7 @@ def test_resource_classes_by_lines_are_told_each_with_the_person(
 
 
 def test_without_a_state_on_this_host_a_command_writes_none(cli):
-    assert cli.run('trait', 'add', 'CUSTOM_NEW').code == 0
+    assert cli.run('trait', 'create', 'CUSTOM_NEW').code == 0
     assert not cli.state_path.exists()
 
 
@@ -181,7 +195,10 @@ def test_the_daemons_start_and_outages_are_there_while_it_runs(cli, daemon):
     assert (found[0]['Who'], found[0]['What']) == ('daemon', 'daemon started')
     assert {r['Who'] for r in found} == {'daemon'}
     assert (
-        cli.run('provider', 'trait', 'remove', 'cn1', 'CUSTOM_GOLD').code == 0
+        cli.run(
+            'resource', 'provider', 'trait', 'remove', 'cn1', 'CUSTOM_GOLD'
+        ).code
+        == 0
     )
     assert rows(cli)[-1]['Changes'] == ['-CUSTOM_GOLD']
 
@@ -221,12 +238,14 @@ def test_an_entry_that_cannot_be_read_is_left_out(synced, column, value):
 
 
 def test_a_restored_name_says_which_command_had_removed_it(synced):
-    synced.run('provider', 'trait', 'remove', 'cn1', 'CUSTOM_GOLD')
-    synced.run('provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=1')
+    synced.run('resource', 'provider', 'trait', 'remove', 'cn1', 'CUSTOM_GOLD')
+    synced.run(
+        'resource', 'provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=1'
+    )
     me = pwd.getpwuid(os.getuid()).pw_name
     told = [
-        f'removed by compute-agent provider trait remove by {me} at 20',
-        f'changed by compute-agent provider inventory set by {me} at 20',
+        f'removed by compute-agent resource provider trait remove by {me} at 20',
+        f'changed by compute-agent resource provider inventory set by {me} at 20',
     ]
     for words in ('plan', 'sync'):
         out = synced.run(words).out

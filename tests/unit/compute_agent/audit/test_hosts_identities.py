@@ -70,7 +70,9 @@ def test_a_renamed_host_is_shown_with_the_command(some):
     some.root('cn1')
     some.hypervisor('cn2', uuid_of('cn1'))
     only = some.one(Kind.RENAMED)
-    assert only.advice.endswith(f'provider rename {uuid_of("cn1")} cn2')
+    assert only.advice.endswith(
+        f'resource provider rename {uuid_of("cn1")} cn2'
+    )
 
 
 def test_a_hypervisor_without_provider_is_shown(some):

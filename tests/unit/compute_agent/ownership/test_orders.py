@@ -178,5 +178,7 @@ def test_what_a_source_holds_is_not_pruned():
 
 @pytest.mark.parametrize('name', ['COMPUTE_STATUS_DISABLED', 'OWNER_CYBORG'])
 def test_what_others_decide_by_is_not_pruned(name):
-    with pytest.raises(errors.ConfigError, match='provider trait remove'):
+    with pytest.raises(
+        errors.ConfigError, match='resource provider trait remove'
+    ):
         policy.Orders(prune=[name])

@@ -197,7 +197,7 @@ def test_anothers_one_under_another_name_is_not_written():
     found = resolved(rename, Record(), NOBODY)
     assert found.after[POOL] == ONE
     (note,) = found.notes
-    assert f"provider rename {POOL} 'a pool'" in note
+    assert f"resource provider rename {POOL} 'a pool'" in note
 
 
 # --- what goes ----------------------------------------------------------------

@@ -157,7 +157,7 @@ def test_what_another_created_stays_as_it_is_and_that_is_said():
     assert wanted.after[LEAF] == HOME[2]
     (note,) = wanted.notes
     assert note.startswith(f'leaf ({LEAF}): not deleted')
-    assert f'run "compute-agent provider adopt {LEAF}"' in note
+    assert f'run "compute-agent resource provider adopt {LEAF}"' in note
 
 
 def test_anothers_child_keeps_all_that_is_above_it_reserved():
@@ -168,7 +168,9 @@ def test_anothers_child_keeps_all_that_is_above_it_reserved():
     )
     (fault,) = wanted.faults
     assert fault.startswith(f'child ({CHILD}): the driver removed it, but')
-    assert fault.endswith(f'run "compute-agent provider adopt {LEAF}"')
+    assert fault.endswith(
+        f'run "compute-agent resource provider adopt {LEAF}"'
+    )
     (note,) = wanted.notes
     assert note.startswith(
         f'leaf ({LEAF}): not deleted, and neither are the providers above'

@@ -96,7 +96,7 @@ def test_one_that_the_driver_takes_back_goes_on():
 CARD = dataclasses.replace(CHILD, name='card')
 RENAMED = (
     rf'knows provider {GPU} as card, the driver calls it my gpu: .*'
-    rf"provider rename {GPU} 'my gpu'"
+    rf"resource provider rename {GPU} 'my gpu'"
 )
 
 
@@ -112,7 +112,9 @@ def test_a_uuid_that_placement_knows_by_another_name_is_not_made_again():
 
 
 def test_nor_is_one_that_would_be_derived():
-    with pytest.raises(errors.Renamed, match=f'provider rename {GPU} gpu"'):
+    with pytest.raises(
+        errors.Renamed, match=f'resource provider rename {GPU} gpu"'
+    ):
         tree_of(CARD).new_child('gpu', NODE)
 
 

@@ -182,7 +182,7 @@ def test_elsewhere_a_creation_is_ours_only_while_nobody_wrote(done, times):
     assert settled.dropped == CREATED
     (note,) = settled.notes
     assert note.startswith('n (u): its creation got no answer')
-    assert 'compute-agent provider adopt u' in note
+    assert 'compute-agent resource provider adopt u' in note
 
 
 MARK = 'CUSTOM_COMPUTE_AGENT_RACK1_0123456789AB'

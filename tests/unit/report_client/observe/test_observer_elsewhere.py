@@ -80,7 +80,7 @@ def test_what_a_crash_left_is_looked_for(station):
     assert station.state.journal.intents([NODE]) == {}
     (note,) = found[NODE].notes
     assert note.startswith('other: its creation got no answer')
-    assert note.endswith('"compute-agent provider adopt other"')
+    assert note.endswith('"compute-agent resource provider adopt other"')
     assert station.asking(NODE)[1] == ['in_tree=node']
 
 

@@ -104,12 +104,12 @@ def test_the_words_of_the_program_are_read_without_others(monkeypatch):
 def test_a_command_without_groups_says_who_has_them(option, capsys):
     asked = parser()
     asked.add_argument('--required')
-    group_options.refuse(asked, 'compute-agent candidates')
+    group_options.refuse(asked, 'compute-agent allocation candidate list')
     assert asked.parse_args(['--required', 'A']).required == 'A'
     with pytest.raises(SystemExit):
         asked.parse_args([f'{option}=A'])
     assert capsys.readouterr().err.endswith(
         f'asked: error: {option}: this command has no groups, each condition '
-        'applies to a single provider; use "compute-agent candidates" for '
-        'groups\n'
+        'applies to a single provider; use "compute-agent allocation '
+        'candidate list" for groups\n'
     )
