@@ -64,7 +64,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
 .PHONY: help run demo-ironic demo-fleet libvirt-packages database-packages exec-packages browser-packages explore-pictures bench-explore fleet-trials stack bench-outage bench-fleet bench-ironic test servers test-full test-servers test-examples test-rest test-pythons test-debian test-stateful churn chaos parity \
     companion companion-settings in-place nova-deb nova-deb-check nova-deb-packages test-planted mutmut lint types contracts collect wheel-check dist docs board-picture screens deb deb-check deb-packages container-check bench \
     bench-traits bench-tree bench-rows bench-libvirt bench-rules bench-ways sample \
-    surface driver-checks check clean
+    surface osc-words driver-checks check clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) \
@@ -196,6 +196,13 @@ AXE = 4.14.1
 # Where npm is there already, Debian's would conflict with it.
 browser-packages:
 	@echo chromium chromium-driver $$(command -v npm >/dev/null || echo npm)
+
+# OpenStack's client with the commands of osc-placement.
+.servers/openstackclient.stamp: | $(BIN)/python
+	$(BIN)/python -m venv .servers/openstackclient
+	.servers/openstackclient/bin/python -m pip install --quiet \
+	    --disable-pip-version-check python-openstackclient osc-placement
+	@touch $@ .servers/openstackclient/installed
 
 # What the benchmark measures against: two peers, an environment each.
 .servers/placement.stamp: | $(BIN)/python
@@ -426,6 +433,10 @@ bench-ways: .venv/run.stamp .servers/placement.stamp  ## Time ways to ask placem
 sample: .venv/dev.stamp  ## Write the sample configuration
 	$(BIN)/oslo-config-generator --output-file $(SAMPLE) \
 	    $(addprefix --namespace ,compute_agent $(DRIVER_NAMESPACES) oslo.log)
+
+osc-words: .venv/dev.stamp .servers/openstackclient.stamp  ## Record what OpenStack's client answers to the commands of tests/osc_words
+	PYTHONPATH=.:tests/support $(BIN)/python tests/support/osc_words.py \
+	    .servers/openstackclient/bin/python
 
 driver-checks: .venv/dev.stamp  ## Check the drivers of this package, and write the proofs that it ships
 	PYTHONPATH=.:tests/support $(BIN)/python tests/support/driver_checks.py

@@ -3,7 +3,7 @@
 
 import argparse
 import typing
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from report_client.api import resource_classes
 
@@ -16,7 +16,7 @@ from .wiring import host_history, placement
 class ResourceClassList(listing.Listing):
     """List the resource classes that placement knows."""
 
-    COLUMNS = ('Name',)
+    COLUMNS = ('name',)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the condition."""
@@ -32,6 +32,27 @@ class ResourceClassList(listing.Listing):
         custom = parsed_args.custom
         rows = [(rc,) for rc in found if not custom or names.is_custom(rc)]
         return rows, None, 0
+
+
+class ResourceClassShow(listing.Record):
+    """Show a resource class that placement knows."""
+
+    COLUMNS = ('name',)
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the class."""
+        parser.add_argument(
+            'name', metavar='NAME', help='The name of the class.'
+        )
+
+    def record(
+        self, parsed_args: argparse.Namespace
+    ) -> Mapping[str, typing.Any]:
+        """Return the name, if placement knows it."""
+        name, service = parsed_args.name, _classes(self)
+        if not service.exists(name):
+            raise service.does_not_exist(service.unknown([name]))
+        return {'name': name}
 
 
 class _CustomClass(bulk.BulkReport):
@@ -79,6 +100,12 @@ class ResourceClassCreate(_CustomClass):
             self.tell(What.NEW_CLASS, name)
         text = f'created {name}' if new else f'{name} already exists'
         return bulk.Outcome(data={'name': name, 'created': new}, text=text)
+
+
+class ResourceClassSet(ResourceClassCreate):
+    """Create a custom resource class, or check that it exists."""
+
+    VERB = 'set'
 
 
 class ResourceClassDelete(_CustomClass):

@@ -17,14 +17,11 @@ from report_client import errors as placement_errors
 from report_client.api import traits as traits_api
 from report_client.api.values import trait_names
 
-from .. import errors
+from .. import error_text, errors
 from ..plan.history_entry import Entry, What
 from ..tree import names
 from .app import bulk, command, confirm, listing, progress, stdin_lines
 from .wiring import host_history, placement
-
-# As the API spells it, and as people do.
-_ASSOCIATED = {'True': True, 'False': False, 'yes': True, 'no': False}
 
 
 class TraitList(listing.Listing):
@@ -33,81 +30,109 @@ class TraitList(listing.Listing):
     If several conditions are given, a trait must meet all of them.
     """
 
-    COLUMNS = ('Name',)
+    COLUMNS = ('name',)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the conditions."""
         parser.add_argument(
-            '--starts-with',
-            metavar='PREFIX',
-            help='List traits whose name begins with this text, in this case.',
-        )
-        parser.add_argument(
-            '--name-in',
+            '--name',
             action='append',
-            metavar='NAME,NAME',
-            help='List those of these names that exist. May be repeated.',
+            default=[],
+            metavar='startswith:PREFIX|in:NAME,NAME',
+            help='List traits whose name begins with this text, or those of '
+            'these names that exist. May be repeated.',
         )
-        parser.add_argument(
+        use = parser.add_mutually_exclusive_group()
+        use.add_argument(
             '--associated',
-            type=_as_spelled,
-            choices=_ASSOCIATED,
-            help='List traits that a provider has (True or yes), or that none '
-            'has (False or no); in any case.',
+            action='store_true',
+            default=None,
+            help='List traits that a provider has.',
+        )
+        use.add_argument(
+            '--not-associated',
+            action='store_false',
+            dest='associated',
+            help='List traits that no provider has.',
         )
 
     def rows(self, parsed_args: argparse.Namespace) -> listing.Listed:
         """Return one row for each trait."""
-        wanted = parsed_args.name_in
-        if wanted is not None:
-            listed = (name for text in wanted for name in text.split(','))
-            wanted = {name.strip() for name in listed}
-        associated = parsed_args.associated
+        prefixes, wanted = _conditions(parsed_args.name)
         found = _traits(self).names(
-            starts_with=parsed_args.starts_with,
+            starts_with=max(prefixes, key=len, default=None),
             name_in=wanted,
-            associated=_ASSOCIATED.get(associated),
+            associated=parsed_args.associated,
         )
-        return [(name,) for name in found], None, 0
+        return (
+            [(n,) for n in found if n.startswith(tuple(prefixes) or '')],
+            None,
+            0,
+        )
 
 
-def _as_spelled(given: str) -> str:
-    """Return the choice that a word in any case means, or else the word."""
-    alike = (c for c in _ASSOCIATED if c.lower() == given.lower())
-    return next(alike, given)
+def _conditions(texts: Sequence[str]) -> tuple[list[str], set[str] | None]:
+    """Return the beginnings and the names that --name gives.
+
+    :raises errors.ConfigError: a text has another form
+    """
+    prefixes: list[str] = []
+    wanted: set[str] | None = None
+    for text in texts:
+        operator, colon, rest = text.partition(':')
+        if not colon or operator not in {'startswith', 'in'}:
+            raise errors.ConfigError(
+                f'--name {error_text.excerpt(text)}: write startswith:PREFIX '
+                'or in:NAME,NAME'
+            )
+        if operator == 'startswith':
+            prefixes.append(rest)
+        else:
+            listed = {name.strip() for name in rest.split(',')}
+            wanted = listed if wanted is None else wanted | listed
+    return prefixes, wanted
 
 
-class TraitShow(command.Report):
-    """Show if placement knows a trait, and which providers have it."""
+class TraitShow(listing.Record):
+    """Show a trait that placement knows, and with --long who has it."""
+
+    COLUMNS = ('name',)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the trait."""
         parser.add_argument(
             'name', metavar='NAME', help='The name of the trait.'
         )
+        parser.add_argument(
+            '--long',
+            action='store_true',
+            help='Show its kind, and the providers that have it, too.',
+        )
 
-    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
-        """Return the kind of the trait and its providers."""
+    def columns(self, parsed_args: argparse.Namespace) -> tuple[str, ...]:
+        """Return the columns."""
+        more = ('kind', 'providers') if parsed_args.long else ()
+        return self.COLUMNS + more
+
+    def record(
+        self, parsed_args: argparse.Namespace
+    ) -> Mapping[str, typing.Any]:
+        """Return the name of the trait, its kind and its providers."""
         name, service = parsed_args.name, _traits(self)
         if not service.exists(name):
             raise service.does_not_exist([name])
-        holders = service.holders(name)
-        kind = 'custom' if names.is_custom(name) else 'standard'
-        here = (
-            ''
-            if trait_names.is_known_here(name)
-            else ', which the os-traits library installed here does not know'
-        )
-        lines = [f'{name}: a {kind} trait{here}']
-        lines += [f'  {r} has it' for r in holders]
-        if not holders:
-            lines.append('  no provider has it')
-        data = {
+        if not trait_names.is_known_here(name):
+            self.say(
+                f'{name}: a standard trait that the os-traits library '
+                'installed here does not know'
+            )
+        if not parsed_args.long:
+            return {'name': name}
+        return {
             'name': name,
-            'kind': kind,
-            'providers': [{'name': r.name, 'uuid': r.uuid} for r in holders],
+            'kind': 'custom' if names.is_custom(name) else 'standard',
+            'providers': [str(row) for row in service.holders(name)],
         }
-        return data, '\n'.join(lines), 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,7 +305,7 @@ class TraitSyncCheck(listing.Listing):
     there, and restart placement.
     """
 
-    COLUMNS = ('Name', 'Missing in')
+    COLUMNS = ('name', 'missing_in')
 
     def rows(
         self,

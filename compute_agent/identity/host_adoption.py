@@ -172,6 +172,6 @@ def _check_unused(
         raise errors.Refused(
             f'this host, {node}, is already in placement, as '
             f'{adoption.title(own)}: to keep {adoption.title(provider)} '
-            'instead, delete that provider first ("compute-agent provider '
-            f'delete {own.uuid}")'
+            'instead, delete that provider first ("compute-agent resource '
+            f'provider delete {own.uuid}")'
         )

@@ -26,7 +26,7 @@ _STAYS = (
 _KEEPS = (
     '{}: keeps {}, which this agent no longer reports, because {} may use the '
     'provider through its aggregates; the last agent that reports them removes '
-    'them; if no other does, remove them by hand ("compute-agent provider")'
+    'them; if no other does, remove them by hand ("compute-agent resource provider")'
 )
 _NOT_DESCRIBED = (
     '{}: not deleted, because this agent neither created it nor describes all '

@@ -36,6 +36,7 @@ class What(enum.StrEnum):
     DROPPED_TRAIT = 'trait deleted'
     NEW_CLASS = 'resource class created'
     DROPPED_CLASS = 'resource class deleted'
+    ALLOCATED = 'allocations set'
     FREED = 'allocations deleted'
     STAGED = 'node staged'
     UNSTAGED = 'node unstaged'

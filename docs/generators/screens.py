@@ -240,7 +240,7 @@ def session(folder: pathlib.Path) -> Iterator[tuple[Screen, str]]:
             yield show(DOCTOR)
             for command in (
                 'resource provider trait remove cn1 CUSTOM_GOLD',
-                'resource provider inventory set cn1 VCPU:reserved=2',
+                'resource provider inventory set cn1 --amend --resource VCPU:reserved=2',
                 'sync',
             ):
                 terminal.run(command, 0)

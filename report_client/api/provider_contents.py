@@ -11,6 +11,7 @@ collection is written by a PUT. ``content_kinds.py`` has the table of kinds.
 
 import contextlib
 import dataclasses
+import enum
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
@@ -68,6 +69,17 @@ class Change(Generic[_Operation_co]):
     def removed(self) -> frozenset[str]:
         """The names that the provider has no more."""
         return self.operation.removed
+
+
+class Amend(enum.Enum):
+    """What stays of a provider's inventories when some of them are set."""
+
+    #: The other classes, and the other fields of these.
+    FIELDS = 'fields'
+    #: The other classes; fields that are not given get placement's defaults.
+    CLASSES = 'classes'
+    #: Nothing: the given classes are all that it has.
+    NOTHING = 'nothing'
 
 
 class ProviderContents:
@@ -227,10 +239,12 @@ class ProviderContents:
         target: codec.ListedProvider,
         records: Mapping[str, Fields],
         *,
+        amend: Amend = Amend.FIELDS,
         create: bool = False,
         generation: int | None = None,
+        dry_run: bool = False,
     ) -> Change[ops.SetInventories]:
-        """Set fields of inventories; other fields and classes stay.
+        """Set fields of inventories; ``amend`` says what stays.
 
         ``PUT /resource_providers/{uuid}/inventories`` (1.26) after a GET: 200;
         400 for a resource class that placement does not know; 404; 409 for an
@@ -238,21 +252,36 @@ class ProviderContents:
 
         :param records: resource class → field of ``Inventory`` → value
         :param create: create missing custom classes
+        :param dry_run: write nothing, and return what would be written
         :raises agent_errors.TreeError: a value is out of its range, a new
             class has no total, or ``records`` has another shape
+        :raises errors.InUse: a class that would go is allocated; the message
+            names consumers
         :raises report_client.errors: as ``add``
         """
         _check_records(records)
-        return self._change(
-            target,
-            INVENTORIES,
-            lambda before: {
-                **before,
-                **{rc: _merged(rc, before, records[rc]) for rc in records},
-            },
-            create=create,
-            generation=generation,
-        )
+
+        def edit(before: ops.Inventories) -> ops.Inventories:
+            fields = before if amend is Amend.FIELDS else {}
+            return {
+                **({} if amend is Amend.NOTHING else before),
+                **{rc: _merged(rc, fields, records[rc]) for rc in records},
+            }
+
+        try:
+            return self._change(
+                target,
+                INVENTORIES,
+                edit,
+                create=create,
+                generation=generation,
+                dry_run=dry_run,
+            )
+        except errors.InUse as exc:
+            gone = self.inventories(target).keys() - records.keys()
+            raise errors.InUse(
+                f'{target}: nothing was written: {self._holders(target, gone)}'
+            ) from exc
 
     # --- the same for traits ---------------------------------------------------
 
@@ -308,6 +337,7 @@ class ProviderContents:
         *,
         create: bool = False,
         generation: int | None = None,
+        dry_run: bool = False,
     ) -> Change[_Operation]:
         """Return the change, made or not needed.
 
@@ -316,6 +346,7 @@ class ProviderContents:
         :param edit: returns the wanted contents for the current ones
         :param create: create custom names that placement does not know
         :param generation: the only generation under which to write
+        :param dry_run: send nothing
         """
 
         def attempt() -> Change[_Operation]:
@@ -325,7 +356,7 @@ class ProviderContents:
                 raise _outdated(target, generation, why)
             after = edit(before)
             wanted = kind.operation(target, after, before)
-            if after == before:
+            if dry_run or after == before:
                 return Change(
                     operation=wanted, generation=now, is_change=False
                 )

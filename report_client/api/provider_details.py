@@ -12,7 +12,7 @@ from typing import Any
 from compute_agent.tree import assertion, inventory
 
 from .. import errors
-from ..http.messages import codec, paths
+from ..http.messages import codec, codec_allocations, paths
 from . import provider_contents
 
 REREADS = 4  # times that outdated parts are read again
@@ -60,6 +60,28 @@ class ProviderDetails(provider_contents.ProviderContents):
         """
         generation, parts = _together(target, self._amounts(target))
         return UsedInventories(generation=generation, **parts)
+
+    def used(self, target: codec.ListedProvider) -> dict[str, int]:
+        """Return resource class → allocated amount of a provider.
+
+        ``GET /resource_providers/{uuid}/usages`` (1.0): 200, 404.
+
+        :raises errors.NotFound: the provider was deleted (404)
+        """
+        return codec.usages(self._read(target, paths.usages(target.uuid)))[1]
+
+    def allocations(
+        self, target: codec.ListedProvider
+    ) -> dict[str, codec_allocations.Part]:
+        """Return consumer → what it has of a provider.
+
+        ``GET /resource_providers/{uuid}/allocations`` (1.28 for generations):
+        200, 404.
+
+        :raises errors.NotFound: the provider was deleted (404)
+        """
+        path = paths.allocations(target.uuid)
+        return codec_allocations.parts(self._read(target, path))
 
     def details(self, target: codec.ListedProvider) -> Details:
         """Return all of a provider.

@@ -197,10 +197,24 @@ class Providers(provider_details.ProviderDetails):
         :raises errors.NameTaken: another provider has the name; it is named
         :raises errors.DoesNotExist: the provider was deleted
         """
+        return self.update(target, name, target.parent_uuid)
+
+    def update(
+        self, target: codec.ListedProvider, name: str, parent: str | None
+    ) -> ops.UpdateProvider:
+        """Give a provider a name and a parent, and return the operation.
+
+        The request is that of ``rename``; 400 for a parent that does not
+        exist, or that is the provider itself or below it.
+
+        :param parent: its uuid; None for a root
+        :raises errors.NameTaken: another provider has the name; it is named
+        :raises errors.DoesNotExist: the provider was deleted
+        """
         operation = ops.UpdateProvider(
             uuid=target.uuid,
             name=names.check_provider_name(name),
-            parent_uuid=target.parent_uuid,
+            parent_uuid=parent,
             old_name=target.name,
             old_parent_uuid=target.parent_uuid,
         )

@@ -50,6 +50,20 @@ class ResourceClasses(placement_names.PlacementNames):
             f'placement knows no resource class {listed}{hint}'
         )
 
+    def exists(self, name: str) -> bool:
+        """Return True if placement knows a class.
+
+        ``GET /resource_classes/{name}`` (1.2): 200 if it does, 404 if not.
+
+        :raises agent_errors.InvalidName: the name is outside the grammar
+        """
+        rc = names.check_symbol(name, 'resource class')
+        try:
+            self._service.get(paths.resource_class(rc))
+        except errors.NotFound:
+            return False
+        return True
+
     def add(self, name: str) -> bool:
         """Create a custom class; return True if it did not exist before.
 

@@ -66,6 +66,7 @@ def _audit(world: World) -> None:
 @world(
     'docs/candidates.md', 'compute-agent allocation candidate list --property'
 )
+@world('docs/candidates.md', 'compute-agent allocation candidate why-not')
 def _candidates(world: World) -> None:
     world.build(*small_cloud.RACK)
 
@@ -128,7 +129,13 @@ def _drifted(world: World) -> None:
     world.sync()
     world.others.remove_traits(CN1, 'CUSTOM_GOLD')
     world.cli.run(
-        'resource', 'provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=2'
+        'resource',
+        'provider',
+        'inventory',
+        'set',
+        'cn1',
+        '--amend',
+        '--resource=VCPU:reserved=2',
     )
 
 
@@ -141,7 +148,13 @@ def _yesterday(world: World) -> None:
     world.others.remove_traits(CN1, 'CUSTOM_GOLD')
     world.sync()
     world.cli.run(
-        'resource', 'provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=2'
+        'resource',
+        'provider',
+        'inventory',
+        'set',
+        'cn1',
+        '--amend',
+        '--resource=VCPU:reserved=2',
     )
     world.sync()
     world.describe(_gold())
@@ -214,7 +227,8 @@ def _leftovers(world: World) -> None:
 
 
 @world(
-    'docs/provider-commands.md', 'compute-agent resource provider show cn1\n'
+    'docs/provider-commands.md',
+    'compute-agent resource provider show cn1 --long\n',
 )
 def _a_guest(world: World) -> None:
     world.describe(
@@ -234,7 +248,7 @@ def _a_guest(world: World) -> None:
 
 @world(
     'docs/provider-commands.md',
-    'compute-agent resource provider show cn1 -f json',
+    'compute-agent resource provider show cn1 --long -f json',
 )
 def _a_reader(world: World) -> None:
     world.sync()

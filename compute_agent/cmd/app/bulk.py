@@ -10,10 +10,10 @@ import abc
 import argparse
 import dataclasses
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ... import errors
-from . import command, progress, stdin_lines
+from . import command, listing, progress, stdin_lines
 
 #: The mistake of each item, or None.
 Mistakes = Sequence[errors.AgentError | None]
@@ -26,15 +26,17 @@ class Outcome:
     """The outcome of one item.
 
     :ivar notes: remarks for the operator, on stderr
+    :ivar rows: what a listing prints of it
     """
 
     data: dict[str, typing.Any]
     text: str
     notes: Sequence[str] = ()
+    rows: Sequence[Sequence[typing.Any]] = ()
 
 
-class BulkReport(command.Report):
-    """A report on one item, or on the item of each line of standard input."""
+class Items(command.AgentCommand):
+    """A command about one item, or about that of each line of standard input."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser; "-" among the words is for standard input."""
@@ -57,11 +59,8 @@ class BulkReport(command.Report):
         setattr(whole, 'parse_args', parse)  # noqa: B010 (mypy: no method)
         return whole
 
-    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
-        """Act on the item, or on that of each line."""
-        template = getattr(parsed_args, 'template', None)
-        if template is not None:
-            return self._of_lines(template)
+    def one(self, parsed_args: argparse.Namespace) -> Outcome:
+        """Act on the one item of the command line."""
         self.check(parsed_args)
         (mistake,) = self.prepare([parsed_args])
         if mistake is not None:
@@ -69,7 +68,14 @@ class BulkReport(command.Report):
         outcome = self.act(parsed_args)
         for note in outcome.notes:
             self.say(note)
-        return outcome.data, outcome.text, 0
+        return outcome
+
+    def of_lines(
+        self, parsed_args: argparse.Namespace
+    ) -> command.Reported | None:
+        """Act on the items of the lines; None if there is no "-"."""
+        template = getattr(parsed_args, 'template', None)
+        return None if template is None else self._of_lines(template)
 
     @abc.abstractmethod
     def add_item(self, parser: argparse.ArgumentParser) -> None:
@@ -123,6 +129,78 @@ class BulkReport(command.Report):
             if why is not None
         )
         return items
+
+
+class BulkReport(Items, command.Report):
+    """A report on one item, or on the item of each line of standard input."""
+
+    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
+        """Act on the item, or on that of each line."""
+        reported = self.of_lines(parsed_args)
+        if reported is not None:
+            return reported
+        outcome = self.one(parsed_args)
+        return outcome.data, outcome.text, 0
+
+
+class BulkListing(Items, listing.Listing):
+    """A change whose result is rows, or a line for each line of stdin."""
+
+    _reported: command.Reported | None = None
+
+    def rows(self, parsed_args: argparse.Namespace) -> listing.Listed:
+        """Act on the item, or on that of each line."""
+        self._reported = self.of_lines(parsed_args)
+        if self._reported is not None:
+            return (), None, self._reported[2]
+        outcome = self.one(parsed_args)
+        return outcome.rows, outcome.text, 0
+
+    def produce_output(
+        self,
+        parsed_args: argparse.Namespace,
+        column_names: Sequence[str],
+        data: listing.Rows,
+    ) -> int:
+        """Print the rows, or what was done for each line."""
+        if self._reported is None:
+            return super().produce_output(parsed_args, column_names, data)
+        found, text, code = self._reported
+        self.print(parsed_args.formatter, found, text)
+        return code
+
+
+class BulkRecord(Items, listing.Record):
+    """A change whose result is one thing, or a line for each line of stdin."""
+
+    _reported: command.Reported | None = None
+
+    def run(self, parsed_args: argparse.Namespace) -> int:
+        """Run the command; return its exit code."""
+        code = super().run(parsed_args)
+        return code or (self._reported[2] if self._reported else 0)
+
+    def record(
+        self, parsed_args: argparse.Namespace
+    ) -> Mapping[str, typing.Any]:
+        """Act on the item, or on that of each line."""
+        self._reported = self.of_lines(parsed_args)
+        if self._reported is not None:
+            return dict.fromkeys(self.columns(parsed_args))
+        return self.one(parsed_args).data
+
+    def produce_output(
+        self,
+        parsed_args: argparse.Namespace,
+        column_names: Sequence[str],
+        data: Sequence[typing.Any],
+    ) -> int:
+        """Print the thing, or what was done for each line."""
+        if self._reported is None:
+            return super().produce_output(parsed_args, column_names, data)
+        found, text, code = self._reported
+        self.print(parsed_args.formatter, found, text)
+        return code
 
 
 def carry_out(

@@ -83,6 +83,28 @@ class AgentCommand(command.Command):
         line = error_text.printable(' '.join(text.split()))
         self.app.stderr.write(f'compute-agent: {line}\n')
 
+    def print(
+        self,
+        form: str,
+        data: typing.Any,
+        text: str | None,
+        *,
+        is_styled: bool = False,
+    ) -> None:
+        """Print a result as data in JSON or YAML, or as text.
+
+        :param is_styled: the text is escaped already
+        """
+        out = self.app.stdout
+        if form == 'json':
+            out.write(f'{plain_text.as_json(data)}\n')
+        elif form == 'yaml':
+            out.write(plain_text.as_yaml(data))
+        elif text is not None:
+            lines = text.split('\n')
+            shown = lines if is_styled else map(error_text.printable, lines)
+            out.write('\n'.join([*shown, '']))
+
     @property
     def actor(self) -> str:
         """The command and the person who runs it, for the history."""
@@ -114,15 +136,7 @@ class Report(AgentCommand):
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Print the report; return the exit code."""
         data, text, code = self.report(parsed_args)
-        out = self.app.stdout
-        if parsed_args.format == 'json':
-            out.write(f'{plain_text.as_json(data)}\n')
-        elif parsed_args.format == 'yaml':
-            out.write(plain_text.as_yaml(data))
-        elif text is not None:
-            lines = text.split('\n')
-            shown = lines if self.styled else map(error_text.printable, lines)
-            out.write('\n'.join([*shown, '']))
+        self.print(parsed_args.format, data, text, is_styled=self.styled)
         return code
 
     @abc.abstractmethod

@@ -31,8 +31,8 @@ TABLE = pathlib.Path(__file__).with_name('commands.json')
 #: The word that people type before the commands of OpenStack's client.
 OPENSTACK = 'openstack'
 
-# The first words of commands that there are elsewhere, or were here → ours.
-_MEANT = {
+#: The first words of commands that others have, or that were here → ours.
+MEANT = {
     'agent list': 'status',
     'aggregate add host': 'resource provider aggregate add',
     'aggregate list': 'resource provider aggregate list',
@@ -118,13 +118,19 @@ class Commands(commandmanager.CommandManager):
 
     def _near(self, words: str) -> list[str]:
         """Return commands that begin with these words, or are like them."""
+        count = len(words.split())
         longer = [
             name for name in self.commands if name.startswith(f'{words} ')
         ]
         if longer:
-            nexts = (name.removeprefix(words).split()[0] for name in longer)
-            return [f'{words} {"|".join(sorted(set(nexts)))}']
-        return difflib.get_close_matches(words, self.commands)
+            nexts = sorted({name.split()[count] for name in longer})
+            return [f'{words} {"|".join(nexts)}']
+        begun = {
+            ' '.join(name.split()[:count])
+            for name in self.commands
+            if words and name.startswith(words)
+        }
+        return sorted(begun) or difflib.get_close_matches(words, self.commands)
 
     def __iter__(self) -> Iterator[tuple[str, Entry]]:
         """Yield each command for a list: its name and a class with a summary.
@@ -140,7 +146,7 @@ def _meant(words: str) -> str:
     """Return the words with those of others in front replaced by ours."""
     typed = words.split()
     for length in range(len(typed), 0, -1):
-        ours = _MEANT.get(' '.join(typed[:length]))
+        ours = MEANT.get(' '.join(typed[:length]))
         if ours is not None:
             return ' '.join([ours, *typed[length:]])
     return words

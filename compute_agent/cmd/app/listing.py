@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Base class of the commands that list rows, in every format of cliff.
+"""Base classes of the commands that list rows or show one, in cliff's formats.
 
 The columns and their order are an interface: they are the keys of ``-f json``.
-Rows have plain values; each format has its own way to print None and lists.
-Notes about the rows, and errors, go to stderr, one line each.
+Values are plain; each format has its own way to print None, lists and
+mappings. Notes about the rows, and errors, go to stderr, one line each. On a
+terminal a table is no wider than the terminal, and no uuid is broken.
 """
 
 import abc
 import argparse
+import itertools
 import json
+import os
+import textwrap
 import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from cliff import lister
+from cliff import lister, show
 from cliff.formatters import json_format
 
 from ... import error_text, errors
+from ...tree import names
 from . import command, plain_text
 
 Rows = Iterable[Sequence[typing.Any]]
@@ -23,15 +28,70 @@ Rows = Iterable[Sequence[typing.Any]]
 Listed = tuple[Rows, str | None, int]
 
 _WITH_ARRAYS = {'json', 'yaml'}
+_FRAME = 3  # characters of a table between two columns
+_NARROW = 8  # characters: no column is wrapped to less
 
 
-class Listing(command.AgentCommand, lister.Lister):
-    """A command whose result is rows."""
+class Columns(command.AgentCommand):
+    """A command whose result has named columns."""
 
     #: The names of the columns, in order.
     COLUMNS: typing.ClassVar[tuple[str, ...]]
 
+    def columns(
+        self,
+        parsed_args: argparse.Namespace,  # noqa: ARG002
+    ) -> tuple[str, ...]:
+        """Return the columns; options may add some."""
+        return self.COLUMNS
+
+    def choose(self, parsed_args: argparse.Namespace, option: str) -> None:
+        """Replace the columns that an option names by their exact names.
+
+        Versions of cliff differ in the spellings that they take.
+
+        :raises errors.ConfigError: there is no such column
+        """
+        known = {_folded(name): name for name in self.columns(parsed_args)}
+        for name in getattr(parsed_args, option):
+            if _folded(name) not in known:
+                raise errors.ConfigError(
+                    f'there is no column {name!r}; the columns are '
+                    f'{", ".join(known.values())}'
+                )
+        chosen = [
+            known[_folded(name)] for name in getattr(parsed_args, option)
+        ]
+        setattr(parsed_args, option, chosen)
+
+
+class Listing(Columns, lister.Lister):
+    """A command whose result is rows.
+
+    :cvar SPARE: columns that a table leaves out first if the terminal is too
+        narrow, unless --column names them
+    """
+
+    SPARE: typing.ClassVar[tuple[str, ...]] = ()
+
     _code = 0
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser; every listing has --limit."""
+        parser = super().get_parser(prog_name)
+        known = itertools.chain.from_iterable(
+            action.option_strings
+            for action in parser._actions  # noqa: SLF001
+        )
+        if '--limit' not in known:
+            parser.add_argument(
+                '--limit',
+                type=_count,
+                metavar='N',
+                dest='most_rows',
+                help='Print at most this many rows.',
+            )
+        return parser
 
     def run(self, parsed_args: argparse.Namespace) -> int:
         """Run the command; return its exit code."""
@@ -41,15 +101,12 @@ class Listing(command.AgentCommand, lister.Lister):
         self, parsed_args: argparse.Namespace
     ) -> tuple[Sequence[str], Rows]:
         """Return columns and rows."""
-        # Versions of cliff differ in the spellings that they take.
-        self._check(parsed_args.columns)
-        for option in ('columns', 'sort_columns'):
-            names = [self._named(c) for c in getattr(parsed_args, option)]
-            setattr(parsed_args, option, names)
+        self.choose(parsed_args, 'columns')
+        self.choose(parsed_args, 'sort_columns')
         rows, note, self._code = self.rows(parsed_args)
         if note:
             self.say(note)
-        return self.COLUMNS, rows
+        return self.columns(parsed_args), rows
 
     def produce_output(
         self,
@@ -59,16 +116,66 @@ class Listing(command.AgentCommand, lister.Lister):
     ) -> int:
         """Print the rows; only JSON and YAML have null and arrays."""
         form = parsed_args.formatter
-        data = list(data)
-        if form == 'table' and not data and not parsed_args.print_empty:
+        rows = self._first(parsed_args, list(data))
+        if form == 'table' and not rows and not parsed_args.print_empty:
             return 0  # cliff would print an empty line
         if form in _WITH_ARRAYS:
             self.formatter = _AsData(self.as_data, is_yaml=form == 'yaml')
-        else:
-            shown = _in_a_table if form == 'table' else in_a_line
-            data = [[shown(value) for value in row] for row in data]
-        code: int = super().produce_output(parsed_args, column_names, data)
+            return self._printed(parsed_args, column_names, rows)
+        shown = _in_a_table if form == 'table' else in_a_line
+        cells = [[shown(value) for value in row] for row in rows]
+        if form == 'table':
+            cells = self._fitted(parsed_args, column_names, cells)
+        return self._printed(parsed_args, column_names, cells)
+
+    def _printed(
+        self,
+        parsed_args: argparse.Namespace,
+        column_names: Sequence[str],
+        rows: Rows,
+    ) -> int:
+        code: int = super().produce_output(parsed_args, column_names, rows)
         return code
+
+    def _first(
+        self, parsed_args: argparse.Namespace, rows: list[Sequence[typing.Any]]
+    ) -> list[Sequence[typing.Any]]:
+        """Return the rows that --limit leaves, and say how many there are."""
+        most = getattr(parsed_args, 'most_rows', None)
+        if most is None or len(rows) <= most:
+            return rows
+        self.say(f'{most} of {len(rows)} rows; --limit N prints others')
+        return rows[:most]
+
+    def _fitted(
+        self,
+        parsed_args: argparse.Namespace,
+        columns: Sequence[str],
+        rows: list[list[typing.Any]],
+    ) -> list[list[typing.Any]]:
+        """Return the rows of a table that is no wider than the terminal.
+
+        Columns that are spared are taken out of ``parsed_args.columns``.
+        """
+        width = _terminal_width(self.app.stdout)
+        if not width or parsed_args.max_width or parsed_args.fit_width:
+            return rows
+        chosen = parsed_args.columns
+        kept = [name for name in columns if name in (chosen or columns)]
+        spared = []
+        for name in self.SPARE if not chosen else ():
+            if _width(columns, rows, kept) <= width:
+                break
+            kept.remove(name)
+            spared.append(name)
+        if spared:
+            parsed_args.columns = kept
+            self.say(
+                f'left out for a terminal of {width} columns: '
+                f'{", ".join(spared)}; -f json has all, -c COLUMN the named '
+                'ones'
+            )
+        return _wrapped(columns, rows, kept, width)
 
     def as_data(self, rows: list[dict[str, typing.Any]]) -> typing.Any:
         """Return what JSON and YAML have: the rows, as column → value."""
@@ -78,22 +185,155 @@ class Listing(command.AgentCommand, lister.Lister):
     def rows(self, parsed_args: argparse.Namespace) -> Listed:
         """Return the rows, a note about them, and the exit code."""
 
-    def _check(self, wanted: Iterable[str]) -> None:
-        """Refuse an unknown column before any request is sent.
 
-        :raises errors.ConfigError: there is no such column
-        """
-        for name in wanted:
-            if self._named(name) not in self.COLUMNS:
-                raise errors.ConfigError(
-                    f'there is no column {name!r}; the columns are '
-                    f'{", ".join(self.COLUMNS)}'
-                )
+class Record(Columns, show.ShowOne):
+    """A command whose result is one thing, with a value for each column."""
 
-    def _named(self, given: str) -> str:
-        """Return the name of a column that is given in any case."""
-        alike = (c for c in self.COLUMNS if _folded(c) == _folded(given))
-        return next(alike, given)
+    def take_action(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[Sequence[str], Sequence[typing.Any]]:
+        """Return the columns, and a value for each."""
+        self.choose(parsed_args, 'columns')
+        found = self.record(parsed_args)
+        columns = self.columns(parsed_args)
+        return columns, [found[name] for name in columns]
+
+    def produce_output(
+        self,
+        parsed_args: argparse.Namespace,
+        column_names: Sequence[str],
+        data: Sequence[typing.Any],
+    ) -> int:
+        """Print the values; only JSON and YAML have null, arrays and objects."""
+        form = parsed_args.formatter
+        if form in _WITH_ARRAYS:
+            found = {
+                name: value
+                for name, value in zip(column_names, data, strict=True)
+                if not parsed_args.columns or name in parsed_args.columns
+            }
+            _print_data(self.app.stdout, found, parsed_args)
+            return 0
+        shown = _in_a_table if form == 'table' else in_a_line
+        code: int = super().produce_output(
+            parsed_args, column_names, [shown(value) for value in data]
+        )
+        return code
+
+    @abc.abstractmethod
+    def record(
+        self, parsed_args: argparse.Namespace
+    ) -> Mapping[str, typing.Any]:
+        """Return a value for each column."""
+
+
+def _count(text: str) -> int:
+    """Return a number of rows.
+
+    :raises ValueError: it is no number from 1 on; argparse says so
+    """
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def _print_data(
+    out: typing.TextIO, data: typing.Any, parsed_args: argparse.Namespace
+) -> None:
+    if parsed_args.formatter == 'yaml':
+        out.write(plain_text.as_yaml(data))
+    elif parsed_args.noindent:
+        out.write(f'{json.dumps(data)}\n')
+    else:
+        out.write(f'{plain_text.as_json(data)}\n')
+
+
+def _terminal_width(out: typing.Any) -> int:
+    """Return the columns of the terminal, 0 if the output is none."""
+    try:
+        return os.get_terminal_size(out.fileno()).columns
+    except (AttributeError, OSError, ValueError):
+        return 0
+
+
+def _widths(
+    columns: Sequence[str], rows: Sequence[Sequence[typing.Any]]
+) -> dict[str, int]:
+    """Return the width of each column: that of its longest line."""
+    return {
+        name: max(
+            len(line)
+            for cell in (name, *(row[place] for row in rows))
+            for line in str(cell).split('\n')
+        )
+        for place, name in enumerate(columns)
+    }
+
+
+def _width(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[typing.Any]],
+    kept: Sequence[str],
+) -> int:
+    """Return the width of a table with some of the columns."""
+    widths = _widths(columns, rows)
+    return sum(widths[name] + _FRAME for name in kept) + 1
+
+
+def _wrapped(
+    columns: Sequence[str],
+    rows: list[list[typing.Any]],
+    kept: Sequence[str],
+    width: int,
+) -> list[list[typing.Any]]:
+    """Return rows whose texts are wrapped until the table has this width.
+
+    A column with a uuid stays as it is, and none gets narrower than its name.
+    """
+    widths = _widths(columns, rows)
+    over = sum(widths[name] + _FRAME for name in kept) + 1 - width
+    firm = {
+        name
+        for place, name in enumerate(columns)
+        if any(
+            names.is_uuid(line)
+            for row in rows
+            for line in str(row[place]).split('\n')
+        )
+    }
+    while over > 0:
+        soft = [
+            name
+            for name in kept
+            if name not in firm and widths[name] > max(len(name), _NARROW)
+        ]
+        if not soft:
+            break
+        widest = max(soft, key=widths.__getitem__)
+        widths[widest] -= 1
+        over -= 1
+    return [
+        [
+            cell if name in firm else _lines(cell, widths[name])
+            for name, cell in zip(columns, row, strict=True)
+        ]
+        for row in rows
+    ]
+
+
+def _lines(cell: typing.Any, width: int) -> typing.Any:
+    """Return a text in lines of a width, broken after blanks and commas."""
+    if not isinstance(cell, str) or len(cell) <= width:
+        return cell
+    return '\n'.join(
+        line
+        for part in cell.split('\n')
+        for line in textwrap.wrap(
+            part.replace(',', ', '), width, break_on_hyphens=False
+        )
+        or ['']
+    )
 
 
 def _folded(name: str) -> str:
@@ -132,6 +372,11 @@ class _AsData(json_format.JSONFormatter):
 
 def _in_a_table(value: typing.Any) -> typing.Any:
     """Return a value for a table's cell: one name per line, escaped."""
+    if isinstance(value, Mapping):
+        return '\n'.join(
+            f'{_in_a_table(name)}={in_a_line(one)}'
+            for name, one in value.items()
+        )
     if isinstance(value, (list, tuple)):
         return '\n'.join(str(_in_a_table(item)) for item in value)
     if isinstance(value, str):
@@ -141,6 +386,11 @@ def _in_a_table(value: typing.Any) -> typing.Any:
 
 def in_a_line(value: typing.Any) -> typing.Any:
     """Return a value for CSV or plain values: names joined by commas."""
+    if isinstance(value, Mapping):
+        return ','.join(
+            f'{in_a_line(name)}={in_a_line(one)}'
+            for name, one in value.items()
+        )
     if isinstance(value, (list, tuple)):
         return ','.join(str(in_a_line(item)) for item in value)
     if isinstance(value, str):

@@ -20,18 +20,23 @@ from ..provider import provider_change
 from ..wiring import named_providers, placement
 from . import request_options
 
-_STRUCTURED = {'json', 'yaml'}
-_FEW = 6  # traits in a row of a table, unless --long is given
-
 
 class CandidateList(listing.Listing):
-    """List the allocation candidates for a flavor.
+    """List the allocation candidates for a flavor or a request.
 
-    Each row is a provider that takes part in a candidate, with its free
-    capacity and its traits.
+    Each row is what a candidate allocates from one provider; the rows of a
+    candidate have one number. With --long, each row is a provider of the
+    candidates' trees, with its name, its free capacity and its traits.
     """
 
-    COLUMNS = ('Name', 'UUID', 'Tree', 'Gives', 'Offers', 'Traits')
+    COLUMNS = (
+        '#',
+        'allocation',
+        'resource provider',
+        'inventory used/capacity',
+        'traits',
+    )
+    SPARE = ('traits', 'inventory used/capacity')
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the request."""
@@ -45,8 +50,13 @@ class CandidateList(listing.Listing):
         parser.add_argument(
             '--long',
             action='store_true',
-            help='Show all providers of the trees, and all their traits.',
+            help='Show all providers of the trees, by name, and what they '
+            'have.',
         )
+
+    def columns(self, parsed_args: argparse.Namespace) -> tuple[str, ...]:
+        """Return the columns."""
+        return View.COLUMNS if parsed_args.long else self.COLUMNS
 
     def rows(self, parsed_args: argparse.Namespace) -> listing.Listed:
         """Return one row for each provider in a candidate."""
@@ -60,44 +70,52 @@ class CandidateList(listing.Listing):
                 'prints the reasons'
             )
             return [], note, 0
+        if not parsed_args.long:
+            return list(_allocations(answer)), None, 0
         roots = {row.root_uuid for row in answer.summaries.values()}
         titles = search.names_in_trees(roots)
-        view = View(
-            request,
-            answer,
-            titles,
-            is_long=parsed_args.long,
-            formatter=parsed_args.formatter,
-        )
-        return list(view.rows()), None, 0
+        return list(View(answer, titles, is_long=True).rows()), None, 0
+
+
+def _allocations(
+    found: answer.Answer,
+) -> Iterator[tuple[int, str, str, str, str]]:
+    """Yield a row for each provider of each candidate."""
+    for number, one in enumerate(found.allocations, 1):
+        for uuid, amounts in one.resources.items():
+            summary = found.summaries[uuid]
+            yield (
+                number,
+                ','.join(f'{rc}={n}' for rc, n in amounts.items()),
+                uuid,
+                ','.join(
+                    f'{rc}={offer.used}/{offer.capacity}'
+                    for rc, offer in summary.offers.items()
+                ),
+                ','.join(sorted(summary.traits)),
+            )
 
 
 class View:
-    """The answer to a request as rows.
-
-    JSON and YAML have amounts as numbers, and every trait; a table has less
-    room, so it shows only some traits.
+    """The providers of the candidates' trees as rows.
 
     :param titles: the names of providers, by uuid
-    :param is_long: show all providers of the trees, and all their traits
-    :param formatter: the name of cliff's format
+    :param is_long: show all providers of the trees, not only those that give
+        something
     """
+
+    COLUMNS = ('name', 'uuid', 'tree', 'gives', 'offers', 'traits')
 
     def __init__(
         self,
-        request: query.Request,
         answer: answer.Answer,
         titles: Mapping[str, str],
         *,
         is_long: bool = False,
-        formatter: str = 'json',
     ) -> None:
         self._answer = answer
         self._titles = titles
         self._long = is_long
-        self._formatter = formatter
-        self._requested = {n for g in request.groups for n in g.traits.traits}
-        self._requested |= set(request.root_required.traits)
         self._given = answer.classes_by_provider()
 
     def rows(self) -> Iterator[Sequence[typing.Any]]:
@@ -109,8 +127,8 @@ class View:
                     row.uuid,
                     self._name(row.root_uuid),
                     sorted(self._given.get(row.uuid, ())),
-                    self._offers(row),
-                    self._traits(row),
+                    _offers(row),
+                    sorted(row.traits),
                 )
 
     def _path(self, row: answer.Summary) -> list[str]:
@@ -129,25 +147,12 @@ class View:
         """
         return self._titles.get(uuid, uuid)
 
-    def _offers(self, row: answer.Summary) -> typing.Any:
-        if self._formatter in _STRUCTURED:
-            return {
-                rc: {'capacity': offer.capacity, 'used': offer.used}
-                for rc, offer in sorted(row.offers.items())
-            }
-        return [
-            f'{rc}: {offer.free} of {offer.capacity} free'
-            for rc, offer in sorted(row.offers.items())
-        ]
 
-    def _traits(self, row: answer.Summary) -> list[str]:
-        """Return the traits; in a table only the requested ones and a count."""
-        names = sorted(row.traits)
-        if self._long or self._formatter != 'table' or len(names) <= _FEW:
-            return names
-        shown = [name for name in names if name in self._requested]
-        rest = len(names) - len(shown)
-        return [*shown, f'and {rest} more (--long)'] if rest else shown
+def _offers(row: answer.Summary) -> dict[str, dict[str, int]]:
+    return {
+        rc: {'capacity': offer.capacity, 'used': offer.used}
+        for rc, offer in sorted(row.offers.items())
+    }
 
 
 class WhyNot(listing.Listing):
@@ -157,7 +162,7 @@ class WhyNot(listing.Listing):
     tree.
     """
 
-    COLUMNS = ('Requirement', 'Nearest', 'Why')
+    COLUMNS = ('requirement', 'nearest', 'why')
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the provider and the request."""

@@ -1,49 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options that are placement's parameters, with or without a group's name.
+"""Options that are placement's parameters, each of them for a group.
 
-``--required`` is for the unnamed group of a request for candidates,
-``--required1`` and ``--required_NET`` are for named groups. There are too many
-names to register an option for each, so the parser gets an option when it
-occurs on the command line.
+The options before the first ``--group NAME`` are those of the unnamed group,
+those behind it are the group's. A single provider must meet a named group.
 """
 
 import argparse
-import re
-import sys
 import typing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from report_client.api.values import provider_query, trait_query
 from report_client.candidates import query
-from report_client.candidates.query import Group
 
 from ... import extra_specs
 
 _DEST = 'of_groups'
+_GROUP = '--group'
 
 _OPTIONS = {
-    'resources': (
-        'RC:AMOUNT,...',
-        'Amounts in addition to those of the flavor.',
+    '--resource': (
+        'RC=AMOUNT',
+        'An amount, in addition to those of the flavor.',
     ),
-    'required': (
-        'TRAIT,!TRAIT|in:TRAIT,TRAIT',
-        'Required traits; "!" forbids a trait, "in:" requires at least one.',
+    '--required': (
+        'TRAIT[,TRAIT]',
+        'A required trait, or several with commas of which one is enough.',
     ),
-    'member-of': (
-        '[!]UUID|[!]in:UUID,UUID',
-        'A required aggregate; "in:" requires at least one, "!" forbids.',
+    '--forbidden': ('TRAIT', 'A forbidden trait.'),
+    '--member-of': (
+        'UUID[,UUID]',
+        'A required aggregate, or several with commas of which one is enough.',
     ),
-    'in-tree': (
+    '--not-member-of': ('UUID[,UUID]', 'Forbidden aggregates.'),
+    '--in-tree': (
         'PROVIDER',
         'A provider, by name or uuid, of the only tree to search.',
     ),
 }
-_OPTION = re.compile(f'--({"|".join(_OPTIONS)})([^=]*)(=.*)?', re.DOTALL)
 
 
 class _Given(argparse.Action):
-    """Stores options as (option, group, text), in their order."""
+    """Stores options as (option, text), in their order."""
 
     def __call__(
         self,
@@ -52,75 +49,33 @@ class _Given(argparse.Action):
         values: typing.Any,
         option_string: str | None = None,
     ) -> None:
-        name = str(option_string).removeprefix('--')
-        bare = next(option for option in _OPTIONS if name.startswith(option))
-        given = (bare, name.removeprefix(bare), values)
         earlier = getattr(namespace, self.dest)
-        setattr(namespace, self.dest, [*earlier, given])
+        setattr(namespace, self.dest, [*earlier, (option_string, values)])
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options; the help explains those of named groups."""
     group = parser.add_argument_group(
         'parameters of placement',
-        'Each option may be repeated. It may end in the name of a group, '
-        'whose options must all be met by a single provider. The name is a '
-        'number (--required1), or 1 to 64 letters, digits, "_" and "-" '
-        '(--required_NET).',
+        'Each option may be repeated. Those that follow --group NAME belong '
+        'to that group, and a single provider must meet all of them. The name '
+        'is 1 to 64 letters, digits, "_" and "-".',
     )
-    for name, (metavar, text) in _OPTIONS.items():
-        _add(group, f'--{name}', metavar=metavar, help=text)
-
-    def make(option: str) -> None:
-        _add(group, option, help=argparse.SUPPRESS)
-
-    _when_met(parser, make)
-
-
-def refuse(parser: argparse.ArgumentParser, instead: str) -> None:
-    """Refuse options of named groups, with a message that explains it.
-
-    :param instead: the command that has groups
-    """
-
-    def fail(option: str) -> None:
-        parser.error(
-            f'{option}: this command has no groups, each condition applies '
-            f'to a single provider; use "{instead}" for groups'
+    given = {**_OPTIONS, _GROUP: ('NAME', 'Begin a group.')}
+    for option, (metavar, text) in given.items():
+        group.add_argument(
+            option,
+            action=_Given,
+            default=[],
+            dest=_DEST,
+            metavar=metavar,
+            help=text,
         )
 
-    _when_met(parser, fail)
 
-
-def _add(
-    group: argparse._ArgumentGroup,
-    option: str,
-    **kwargs: typing.Any,
-) -> None:
-    group.add_argument(option, action=_Given, default=[], dest=_DEST, **kwargs)
-
-
-def _when_met(
-    parser: argparse.ArgumentParser, react: Callable[[str], None]
-) -> None:
-    """Call ``react`` with each option of a named group before parsing.
-
-    The name may be invalid; ``groups`` checks it.
-    """
-    known = parser.parse_known_args
-
-    def parse(
-        args: Sequence[str] | None = None,
-        namespace: argparse.Namespace | None = None,
-    ) -> tuple[argparse.Namespace, list[str]]:
-        words = sys.argv[1:] if args is None else list(args)
-        found = [_OPTION.fullmatch(word) for word in words]
-        options = [f'--{m[1]}{m[2]}' for m in found if m and m[2]]
-        for option in dict.fromkeys(options):
-            react(option)
-        return known(words, namespace)
-
-    setattr(parser, 'parse_known_args', parse)  # noqa: B010 (mypy: no method)
+def has_groups(parsed_args: argparse.Namespace) -> bool:
+    """Return True if an option begins a group."""
+    return any(option == _GROUP for option, _ in getattr(parsed_args, _DEST))
 
 
 def groups(
@@ -131,17 +86,32 @@ def groups(
     :param find: returns the uuid of a provider, given by name or uuid
     :raises errors.InvalidName: an option is malformed
     """
-    for option, suffix, text in getattr(parsed_args, _DEST):
-        name = extra_specs.check_group(suffix)
-        match option:
-            case 'resources':
-                amounts = provider_query.parse_resources([text])
-                yield Group(name=name, resources=amounts)
-            case 'required':
-                traits = trait_query.TraitQuery.parse([text])
-                yield Group(name=name, traits=traits)
-            case 'member-of':
-                member_of = provider_query.MemberOf.parse(text)
-                yield Group(name=name, member_of=(member_of,))
-            case _:
-                yield Group(name=name, in_tree=find(text))
+    name = ''
+    for option, text in getattr(parsed_args, _DEST):
+        if option == _GROUP:
+            name = extra_specs.check_group(text or ' ')
+            continue
+        yield _group(name, option, text, find)
+
+
+def _group(
+    name: str, option: str, text: str, find: Callable[[str], str]
+) -> query.Group:
+    """Return the group that one option describes."""
+    match option:
+        case '--resource':
+            amounts = provider_query.parse_resources([text])
+            return query.Group(name=name, resources=amounts)
+        case '--required':
+            traits = trait_query.TraitQuery.of_options([text])
+            return query.Group(name=name, traits=traits)
+        case '--forbidden':
+            traits = trait_query.TraitQuery.of_options([], [text])
+            return query.Group(name=name, traits=traits)
+        case '--in-tree':
+            return query.Group(name=name, in_tree=find(text))
+        case _:
+            member = provider_query.MemberOf.of_option(
+                text, forbidden=option == '--not-member-of'
+            )
+            return query.Group(name=name, member_of=(member,))

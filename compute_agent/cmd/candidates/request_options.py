@@ -68,7 +68,8 @@ def _add_whole(parser: argparse.ArgumentParser) -> None:
         '--group-policy',
         choices=('none', 'isolate'),
         help='One provider may meet several of the named groups (none), or '
-        'each group needs a provider of its own (isolate).',
+        'each group needs a provider of its own (isolate). Default: none, if '
+        '--group is given.',
     )
     parser.add_argument(
         '--root-required',
@@ -113,7 +114,9 @@ def request(
                 *group_options.groups(parsed_args, find),
             ]
         ),
-        group_policy=parsed_args.group_policy or flavor.group_policy(wanted),
+        group_policy=parsed_args.group_policy
+        or flavor.group_policy(wanted)
+        or _usual_policy(parsed_args),
         limit=limit,
         root_required=trait_query.TraitQuery.parse(parsed_args.root_required),
         same_subtree=tuple(
@@ -121,6 +124,11 @@ def request(
             for text in parsed_args.same_subtree
         ),
     )
+
+
+def _usual_policy(parsed_args: argparse.Namespace) -> str | None:
+    """Return the policy of groups that are options; flavors must say theirs."""
+    return query.TOGETHER if group_options.has_groups(parsed_args) else None
 
 
 def extra_specs_of(

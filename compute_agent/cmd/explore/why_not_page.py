@@ -3,7 +3,7 @@
 
 The form takes a flavor's size and its extra specs, as they are written for
 nova or as ``openstack flavor show`` prints them. The candidates are those of
-``allocation candidate list -f json``, and the reasons of one host those of
+``allocation candidate list --long``, and the reasons of one host those of
 ``allocation candidate why-not``.
 """
 
@@ -105,7 +105,7 @@ class WhyNot:
             row.uuid: source.providers.title(row.uuid) or row.name
             for row in source.rows()
         }
-        view = command.View(request, found.answer, names)
+        view = command.View(found.answer, names)
         fails: dict[str, list[str]] = {
             uuid: [] for uuid in hosts if uuid not in found.fitting
         }
@@ -119,7 +119,7 @@ class WhyNot:
             'hosts': len(hosts),
             'fitting': len(found.fitting),
             'candidates': [
-                dict(zip(command.CandidateList.COLUMNS, row, strict=True))
+                dict(zip(command.View.COLUMNS, row, strict=True))
                 for row in list(view.rows())[:_SHOWN]
             ],
             'requirements': [

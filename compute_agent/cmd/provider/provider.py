@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent resource provider list``, ``show``, ``create`` and ``delete``."""
+"""``compute-agent resource provider list``, ``show``, ``create``, ``set``, ``delete``."""
 
 import argparse
 import dataclasses
 import typing
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from report_client import errors as placement_errors
 from report_client.api import provider_details
@@ -15,66 +15,93 @@ from report_client.http.messages import codec
 from ... import errors
 from ...plan.change import Change
 from ...plan.history_entry import Entry, What
-from ...tree import inventory, names, provider
-from ..app import bulk, command, listing
-from ..candidates import group_options
+from ...tree import names
+from ..app import bulk, listing
 from . import provider_change
+
+FIELDS = (
+    'uuid',
+    'name',
+    'generation',
+    'root_provider_uuid',
+    'parent_provider_uuid',
+)
+# What "resource provider show --long" adds.
+_PARTS = ('children', 'inventories', 'traits', 'aggregates', 'allocations')
 
 
 class ProviderList(listing.Listing):
     """List the providers that meet all conditions.
 
-    Each condition applies to a single provider. Groups of conditions
-    (--required1 ...) exist only in requests for candidates: use "allocation
-    candidate list".
+    Each condition applies to a single provider. Groups of conditions (--group)
+    exist only in requests for candidates: use "allocation candidate list".
     """
 
-    COLUMNS = ('Name', 'UUID', 'Generation', 'Parent', 'Root')
+    COLUMNS = FIELDS
+    SPARE = ('parent_provider_uuid', 'root_provider_uuid')
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the conditions."""
+        parser.add_argument('--uuid', help='List the provider of this uuid.')
+        parser.add_argument('--name', help='List the provider of this name.')
         parser.add_argument(
-            '--required',
+            '--resource',
             action='append',
             default=[],
-            metavar='TRAIT,!TRAIT|in:TRAIT,TRAIT',
-            help='List providers that have these traits, and not the traits '
-            'after "!". "in:" lists providers that have at least one of the '
-            'traits. May be repeated.',
-        )
-        parser.add_argument(
-            '--resources',
-            action='append',
-            default=[],
-            metavar='RC:AMOUNT,...',
-            help='List providers with enough free capacity for these amounts. '
-            'May be repeated.',
-        )
-        parser.add_argument(
-            '--member-of',
-            action='append',
-            default=[],
-            metavar='[!]UUID|[!]in:UUID,UUID',
-            help='List providers in this aggregate; "in:" means in at least '
-            'one of the aggregates, "!" in none of them. May be repeated.',
+            metavar='RC=AMOUNT',
+            help='List providers with this much free capacity of a resource '
+            'class. May be repeated.',
         )
         parser.add_argument(
             '--in-tree',
             metavar='PROVIDER',
             help='List the tree of this provider, given by name or uuid.',
         )
-        parser.add_argument('--name', help='List the provider of this name.')
-        parser.add_argument('--uuid', help='List the provider of this uuid.')
-        group_options.refuse(parser, 'compute-agent allocation candidate list')
+        parser.add_argument(
+            '--required',
+            action='append',
+            default=[],
+            metavar='TRAIT[,TRAIT]',
+            help='List providers that have this trait, or one of several with '
+            'commas between them. May be repeated.',
+        )
+        parser.add_argument(
+            '--forbidden',
+            action='append',
+            default=[],
+            metavar='TRAIT',
+            help='List providers without this trait. May be repeated.',
+        )
+        parser.add_argument(
+            '--member-of',
+            action='append',
+            default=[],
+            metavar='UUID[,UUID]',
+            help='List providers in this aggregate, or in one of several with '
+            'commas between them. May be repeated.',
+        )
+        parser.add_argument(
+            '--not-member-of',
+            action='append',
+            default=[],
+            metavar='UUID[,UUID]',
+            help='List providers in none of these aggregates. May be repeated.',
+        )
 
     def rows(self, parsed_args: argparse.Namespace) -> listing.Listed:
         """Return one row for each provider."""
+        member = provider_query.MemberOf.of_option
         query = provider_query.ProviderQuery(
-            traits=trait_query.TraitQuery.parse(parsed_args.required),
-            resources=provider_query.parse_resources(parsed_args.resources),
-            member_of=tuple(
-                provider_query.MemberOf.parse(text)
-                for text in parsed_args.member_of
+            traits=trait_query.TraitQuery.of_options(
+                parsed_args.required, parsed_args.forbidden
+            ),
+            resources=provider_query.parse_resources(parsed_args.resource),
+            member_of=(
+                *map(member, parsed_args.member_of),
+                *(
+                    member(text, forbidden=True)
+                    for text in parsed_args.not_member_of
+                ),
             ),
             name=parsed_args.name,
             uuid=parsed_args.uuid,
@@ -88,33 +115,83 @@ class ProviderList(listing.Listing):
 
 def list_row(row: codec.ListedProvider) -> tuple[typing.Any, ...]:
     """Return a provider as a row of ``ProviderList``."""
-    return row.name, row.uuid, row.generation, row.parent_uuid, row.root_uuid
+    return row.uuid, row.name, row.generation, row.root_uuid, row.parent_uuid
 
 
-class ProviderShow(command.Report):
-    """Show all of a provider: its place, contents, usage and generation.
+def _record(row: codec.ListedProvider) -> dict[str, typing.Any]:
+    """Return a provider by the names of its fields."""
+    return dict(zip(FIELDS, list_row(row), strict=True))
+
+
+class ProviderShow(listing.Record):
+    """Show a provider; with --long its place and all its contents.
 
     All parts are those of the generation that is printed; give it to
     --generation of a command that changes the provider, if nothing may have
-    changed in between. "allocations" is the number of consumers.
+    changed in between.
     """
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the provider."""
-        provider_change.add_provider(parser)
+    COLUMNS = FIELDS
 
-    def report(self, parsed_args: argparse.Namespace) -> command.Reported:
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the provider and the parts."""
+        provider_change.add_provider(parser)
+        parser.add_argument(
+            '--allocations',
+            action='store_true',
+            help='Show the consumers, and what they have allocated here.',
+        )
+        parser.add_argument(
+            '--long',
+            action='store_true',
+            help='Show children, inventories with their use, traits, '
+            'aggregates and allocations, too.',
+        )
+
+    def columns(self, parsed_args: argparse.Namespace) -> tuple[str, ...]:
+        """Return the columns."""
+        if parsed_args.long:
+            return FIELDS + _PARTS
+        more = ('allocations',) if parsed_args.allocations else ()
+        return FIELDS + more
+
+    def record(
+        self, parsed_args: argparse.Namespace
+    ) -> Mapping[str, typing.Any]:
         """Return the provider."""
         service = provider_change.providers(self)
         provider = service.find(parsed_args.provider)
-        tree = {row.uuid: row for row in service.tree(provider)}
-        details = service.details(provider)
-        data = provider_data(provider, tree.values(), details)
-        return data, '\n'.join(_lines(data)), 0
+        found = _record(provider)
+        if parsed_args.long:
+            details = service.details(provider)
+            found |= {
+                'generation': details.generation,
+                'children': [
+                    str(row)
+                    for row in service.tree(provider)
+                    if row.parent_uuid == provider.uuid
+                ],
+                'inventories': _inventories(details),
+                'traits': sorted(details.traits),
+                'aggregates': sorted(details.aggregates),
+            }
+        if parsed_args.long or parsed_args.allocations:
+            found['allocations'] = {
+                consumer: {
+                    'resources': dict(part.resources),
+                    'consumer_generation': part.consumer_generation,
+                }
+                for consumer, part in sorted(
+                    service.allocations(provider).items()
+                )
+            }
+        return found
 
 
-class ProviderCreate(bulk.BulkReport):
+class ProviderCreate(bulk.BulkRecord):
     """Create a provider that no agent reports, such as shared storage."""
+
+    COLUMNS = FIELDS
 
     _service: providers_api.Providers
 
@@ -128,13 +205,12 @@ class ProviderCreate(bulk.BulkReport):
         )
         parser.add_argument('--uuid', help='The uuid (default: a random one).')
         parser.add_argument(
-            '--parent',
+            '--parent-provider',
             metavar='PROVIDER',
             help='The parent provider, by name or uuid.',
         )
         parser.add_argument(
             '--aggregate',
-            '--aggregate-uuid',
             action='append',
             default=[],
             dest='aggregates',
@@ -158,7 +234,7 @@ class ProviderCreate(bulk.BulkReport):
         if len(items) == 1:
             return [None]  # to create it tells
         new = {word for item in items for word in (item.name, item.uuid)}
-        parents = {item.parent for item in items} - {None}
+        parents = {item.parent_provider for item in items} - {None}
         return _mistakes(
             items,
             self._service.find_in_placement(new - {None}),
@@ -167,7 +243,7 @@ class ProviderCreate(bulk.BulkReport):
 
     def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
         """Create the provider."""
-        service, parent = self._service, parsed_args.parent
+        service, parent = self._service, parsed_args.parent_provider
         made = service.create(
             parsed_args.name,
             uuid=parsed_args.uuid,
@@ -177,20 +253,81 @@ class ProviderCreate(bulk.BulkReport):
         entry = Entry(what=What.CREATED, uuid=made.uuid, provider=made.name)
         provider_change.tell(self, made, [entry])
         aggregates = sorted({uuid.lower() for uuid in parsed_args.aggregates})
-        data = {
-            'name': made.name,
-            'uuid': made.uuid,
-            'parent': made.parent_uuid,
-            'root': made.root_uuid,
-            'aggregates': aggregates,
-        }
         text = f'created provider {made}'
         if aggregates:
             text += f', in aggregate {", ".join(aggregates)}'
-        return bulk.Outcome(data=data, text=text)
+            made = service.find(made.uuid)  # its generation is another
+        return bulk.Outcome(data=_record(made), text=text)
 
 
-class ProviderDelete(provider_change.ProviderItem):
+class ProviderSet(bulk.BulkRecord):
+    """Give a provider another name or another parent.
+
+    A node of an agent keeps its name only if the driver uses it: see "resource
+    provider rename".
+    """
+
+    COLUMNS = FIELDS
+
+    _service: providers_api.Providers
+
+    def add_item(self, parser: argparse.ArgumentParser) -> None:
+        """Add the provider, and what it gets."""
+        provider_change.add_provider(parser, lines=True)
+        parser.add_argument(
+            '--name', metavar='NAME', help='The new name (default: the same).'
+        )
+        parser.add_argument(
+            '--parent-provider',
+            metavar='PROVIDER',
+            help='The new parent, by name or uuid (default: the same).',
+        )
+
+    def check(self, parsed_args: argparse.Namespace) -> None:
+        """Refuse a change without a name and a parent."""
+        if parsed_args.name is None and parsed_args.parent_provider is None:
+            raise errors.ConfigError(
+                'there is nothing to set: add --name or --parent-provider'
+            )
+        if parsed_args.name is not None:
+            names.check_provider_name(parsed_args.name)
+
+    def prepare(self, items: Sequence[argparse.Namespace]) -> bulk.Mistakes:
+        """Find the providers and their parents."""
+        self._service = provider_change.providers(self)
+        words = {item.provider for item in items}
+        words |= {item.parent_provider for item in items} - {None}
+        found = self._service.find_all(words)
+        mistakes: list[errors.AgentError | None] = []
+        for item in items:
+            item.found = found[item.provider]
+            item.parent = found.get(item.parent_provider)
+            both = (item.found, item.parent)
+            mistakes.append(
+                next(
+                    (e for e in both if isinstance(e, errors.AgentError)), None
+                )
+            )
+        return mistakes
+
+    def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
+        """Rename or move the provider."""
+        old, parent = parsed_args.found, parsed_args.parent
+        name = old.name if parsed_args.name is None else parsed_args.name
+        above = old.parent_uuid if parent is None else parent.uuid
+        new = old
+        if (name, above) != (old.name, old.parent_uuid):
+            self._service.update(old, name, above)
+            new = self._service.find(old.uuid)
+            said = f'named {name}' + (f', below {parent}' if parent else '')
+            entry = Entry(
+                what=What.MOVED, uuid=old.uuid, provider=old.name, text=said
+            )
+            provider_change.tell(self, old, [entry])
+        return bulk.Outcome(data=_record(new), text=f'set provider {new}')
+
+
+class ProviderDelete(provider_change.ProviderItem, bulk.BulkReport):
     """Delete a provider with its inventories, traits and aggregates.
 
     The command refuses a provider that has children or allocations, and names
@@ -247,14 +384,15 @@ def _mistakes(
             if word in earlier
             or not isinstance(found[word], errors.AgentError)
         )
-        parent = parents.get(item.parent, found.get(item.parent))
+        word = item.parent_provider
+        parent = parents.get(word, found.get(word))
         mistake: errors.AgentError | None = None
         if taken:
             mistake = placement_errors.NameTaken(
                 f'{taken[0]} is taken already: another provider has it'
             )
         elif isinstance(parent, errors.AgentError):
-            mistake = None if item.parent in earlier else parent
+            mistake = None if word in earlier else parent
         mistakes.append(mistake)
         earlier |= own
     return mistakes
@@ -283,50 +421,17 @@ def provider_data(
             named[row.uuid] for row in tree if row.parent_uuid == shown.uuid
         ],
         'traits': sorted(details.traits),
-        'inventories': {
-            rc: {**one.to_record(), 'used': details.used.get(rc, 0)}
-            for rc, one in sorted(details.inventories.items())
-        },
+        'inventories': _inventories(details),
         'aggregates': sorted(details.aggregates),
         'allocations': len(details.consumers),
     }
 
 
-def _lines(data: dict[str, typing.Any]) -> Iterator[str]:
-    """Yield the lines of the text."""
-    yield _title(data)
-    yield f'  generation: {data["generation"]}'
-    is_root = data['parent'] is None
-    yield f'  parent: {"none" if is_root else _title(data["parent"])}'
-    if not is_root:
-        yield f'  root: {_title(data["root"])}'
-    yield from _listed('children', [_title(row) for row in data['children']])
-    records = data['inventories'].items()
-    yield from _listed(
-        'inventories', [_amounts(rc, one) for rc, one in records]
-    )
-    yield from _listed('traits', data['traits'])
-    yield from _listed('aggregates', data['aggregates'])
-    yield f'  allocations: {data["allocations"] or "none"}'
-
-
-def _listed(noun: str, items: Sequence[str]) -> Iterator[str]:
-    yield f'  {noun}:' if items else f'  {noun}: none'
-    for item in items:
-        yield f'    {item}'
-
-
-def _amounts(rc: str, record: dict[str, typing.Any]) -> str:
-    """Return an inventory as one line; defaults of placement are left out."""
-    fields = {key: n for key, n in record.items() if key != 'used'}
-    usual = inventory.Inventory(total=record['total']).to_record()
-    parts = [str(fields.pop('total'))]
-    ratio = fields.pop('allocation_ratio')
-    parts += [f'{key} {n}' for key, n in fields.items() if n != usual[key]]
-    parts += [f'allocation_ratio {ratio:g}'] if ratio != 1 else []
-    free = (record['total'] - record['reserved']) * ratio
-    return f'{rc}: {", ".join(parts)}; used {record["used"]} of {int(free)}'
-
-
-def _title(named: dict[str, typing.Any]) -> str:
-    return provider.title(named['name'] or named['uuid'], named['uuid'])
+def _inventories(
+    details: provider_details.Details,
+) -> dict[str, dict[str, typing.Any]]:
+    """Return the inventories of a provider as data, with what is used."""
+    return {
+        rc: {**one.to_record(), 'used': details.used.get(rc, 0)}
+        for rc, one in sorted(details.inventories.items())
+    }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Base class of the commands that change the contents of one provider."""
+"""Base classes of the commands that change the contents of one provider."""
 
 import abc
 import argparse
@@ -22,7 +22,9 @@ from ...tree import names as tree_names
 from ..app import bulk, command
 from ..wiring import host_history, named_providers
 
-Done = provider_contents.Change[operations.SetOperation]
+Done = provider_contents.Change[typing.Any]
+
+NOTHING = render.NOTHING
 
 _GENERATION = re.compile('[0-9]{1,18}')
 
@@ -32,7 +34,7 @@ def providers(asking: command.AgentCommand) -> providers_api.Providers:
     return named_providers.providers_of(asking.conf())
 
 
-class ProviderItem(bulk.BulkReport):
+class ProviderItem(bulk.Items):
     """A command about one provider, or about one for each line of stdin."""
 
     _service: providers_api.Providers
@@ -61,8 +63,8 @@ class ProviderItem(bulk.BulkReport):
         return [None] * len(items)
 
 
-class ProviderChange(ProviderItem):
-    """A command that changes the contents of a provider."""
+class _Changing(ProviderItem):
+    """A change of the contents of a provider."""
 
     def add_item(self, parser: argparse.ArgumentParser) -> None:
         """Add the provider and its generation."""
@@ -71,9 +73,9 @@ class ProviderChange(ProviderItem):
             '--generation',
             metavar='N',
             help='Write only if the provider still has this generation, as '
-            '"resource provider show" prints it. Without this option, a change of '
-            'another writer at the same time is kept, and the command tries '
-            'again.',
+            '"resource provider show" prints it. Without this option, a '
+            'change of another writer at the same time is kept, and the '
+            'command tries again.',
         )
 
     def check(self, parsed_args: argparse.Namespace) -> None:
@@ -82,6 +84,18 @@ class ProviderChange(ProviderItem):
 
     def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
         """Change the provider; return the operation that did it."""
+        done = self.changed(parsed_args)
+        asked = parsed_args.generation is not None
+        data, text = told(done, with_generation=asked)
+        return bulk.Outcome(
+            data=data,
+            text=text,
+            notes=self.notes(done, parsed_args),
+            rows=self.rows_after(done, parsed_args),
+        )
+
+    def changed(self, parsed_args: argparse.Namespace) -> Done:
+        """Change the provider, and tell the history."""
         try:
             done = self.change(parsed_args)
         except placement_errors.DoesNotExist as exc:
@@ -91,11 +105,7 @@ class ProviderChange(ProviderItem):
         if done.is_change:
             entries = render.history_entries(done.operation)
             tell(self, parsed_args.found, entries)
-        asked = parsed_args.generation is not None
-        data, text = told(done, with_generation=asked)
-        return bulk.Outcome(
-            data=data, text=text, notes=self.notes(done, parsed_args)
-        )
+        return done
 
     @abc.abstractmethod
     def change(self, parsed_args: argparse.Namespace) -> Done:
@@ -108,6 +118,44 @@ class ProviderChange(ProviderItem):
     ) -> Sequence[str]:
         """Return remarks about a change, such as names that were not there."""
         return ()
+
+    def rows_after(
+        self,
+        done: Done,  # noqa: ARG002
+        parsed_args: argparse.Namespace,  # noqa: ARG002
+    ) -> Sequence[Sequence[typing.Any]]:
+        """Return the contents after the change, for a listing."""
+        return ()
+
+
+class ProviderChange(_Changing, bulk.BulkReport):
+    """A change of the contents of a provider, which prints what it did."""
+
+
+class ProviderSetting(_Changing, bulk.BulkListing):
+    """A change of the contents of a provider, which lists them after it."""
+
+
+class ProviderRecord(_Changing, bulk.BulkRecord):
+    """A change of the contents of a provider, which shows the fields after it."""
+
+    def one(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
+        """Act on the one item of the command line, and say what was done."""
+        outcome = super().one(parsed_args)
+        self.say(outcome.text)
+        return bulk.Outcome(data=self.fields, text=outcome.text)
+
+    def changed(self, parsed_args: argparse.Namespace) -> Done:
+        """Change the provider; keep its fields."""
+        done = super().changed(parsed_args)
+        self.fields = dict(self.fields_after(done, parsed_args))
+        return done
+
+    @abc.abstractmethod
+    def fields_after(
+        self, done: Done, parsed_args: argparse.Namespace
+    ) -> Mapping[str, typing.Any]:
+        """Return a value for each column, after the change."""
 
 
 def unknown(

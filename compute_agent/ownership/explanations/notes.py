@@ -38,8 +38,8 @@ _CHANGED = '{}: changed by {}, and restored: {}'
 _OTHERS = 'another writer'
 _RENAMED = (
     '{0}: not written, because the driver calls it {1} and this agent did not '
-    'create it; if it should have that name, run "compute-agent provider '
-    'rename {2} {3}"'
+    'create it; if it should have that name, run "compute-agent resource '
+    'provider rename {2} {3}"'
 )
 
 

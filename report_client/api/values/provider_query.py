@@ -64,6 +64,27 @@ class MemberOf:
             )
         return cls(aggregates=tuple(uuids), forbidden=text.startswith(NOT))
 
+    @classmethod
+    def of_option(cls, text: str, *, forbidden: bool = False) -> Self:
+        """Return the condition of one option ``--member-of UUID[,UUID]``.
+
+        :param forbidden: the option is ``--not-member-of``
+        :raises errors.InvalidName: it is malformed
+        """
+        text = _checked(text)
+        if text.startswith(NOT):
+            raise errors.InvalidName(
+                f'{error_text.excerpt(text)}: write --not-member-of for '
+                'aggregates that no provider may be in'
+            )
+        if text.startswith(ANY_OF):
+            raise errors.InvalidName(
+                f'{error_text.excerpt(text)}: leave "{ANY_OF}" out; commas '
+                'between aggregates mean that one of them is enough'
+            )
+        uuids = tuple(uuid.strip() for uuid in text.split(','))
+        return cls(aggregates=uuids, forbidden=forbidden)
+
     def __str__(self) -> str:
         several = ANY_OF if len(self.aggregates) > 1 else ''
         uuids = ','.join(self.aggregates)
@@ -152,9 +173,9 @@ class ProviderQuery:
 
 
 def parse_resources(texts: Iterable[str]) -> dict[str, int]:
-    """Return resource class → amount from ``--resources`` options.
+    """Return resource class → amount from ``--resource`` options.
 
-    :param texts: each ``RC:AMOUNT``, or several with commas between them
+    :param texts: each ``RC=AMOUNT`` or ``RC:AMOUNT``, or several with commas between them
     :raises errors.InvalidName: a term has another form, or a class comes twice
     """
     found: dict[str, int] = {}
@@ -164,7 +185,7 @@ def parse_resources(texts: Iterable[str]) -> dict[str, int]:
         if not amount.isascii() or not amount.isdigit():
             raise errors.InvalidName(
                 f'{error_text.excerpt(term)} is not an amount of a resource class: write for '
-                'example VCPU:2'
+                'example VCPU=2'
             )
         if rc in found:
             raise errors.InvalidName(f'{rc} is asked for twice: keep one')

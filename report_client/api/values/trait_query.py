@@ -82,6 +82,37 @@ class TraitQuery:
             forbidden=tuple(dict.fromkeys(forbidden)),
         )
 
+    @classmethod
+    def of_options(
+        cls, required: Iterable[str], forbidden: Iterable[str] = ()
+    ) -> Self:
+        """Return the query of the options ``--required`` and ``--forbidden``.
+
+        :param required: a trait each, or several with commas, of which one is
+            enough
+        :param forbidden: a trait each
+        :raises errors.InvalidName: a text is malformed, or they contradict
+            each other
+        """
+        groups = [
+            tuple(dict.fromkeys(_terms(_bare(text), text, 'NAME,NAME')))
+            for text in names.check_collection(required)
+        ]
+        return cls(
+            required=tuple(
+                dict.fromkeys(group[0] for group in groups if len(group) == 1)
+            ),
+            any_of=tuple(
+                dict.fromkeys(group for group in groups if len(group) > 1)
+            ),
+            forbidden=tuple(
+                dict.fromkeys(
+                    trait_names.check(_bare(text).strip())
+                    for text in names.check_collection(forbidden)
+                )
+            ),
+        )
+
     @property
     def traits(self) -> tuple[str, ...]:
         """All traits of the condition, each once."""
@@ -134,6 +165,25 @@ def _terms(text: str, whole: str, form: str) -> Iterator[str]:
                 f'a trait is missing in {error_text.excerpt(whole)}: write {form}'
             )
         yield term
+
+
+def _bare(text: str) -> str:
+    """Return the text of an option, which has no marks of placement's API.
+
+    :raises errors.InvalidName: it has one
+    """
+    bare = text.strip()
+    if bare.startswith(ANY_OF):
+        raise errors.InvalidName(
+            f'{error_text.excerpt(text)}: leave "{ANY_OF}" out; commas '
+            'between traits mean that one of them is enough'
+        )
+    if NOT in bare:
+        raise errors.InvalidName(
+            f'{error_text.excerpt(text)}: write --forbidden NAME for a trait '
+            'that no provider may have'
+        )
+    return bare
 
 
 def _any_of(text: str) -> tuple[str, ...]:

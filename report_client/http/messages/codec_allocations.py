@@ -7,6 +7,8 @@ a request must give each consumer's type; for a consumer without a type,
 placement reports a word that it does not accept in a request.
 """
 
+import dataclasses
+import urllib.parse
 from collections.abc import Mapping
 from typing import Any
 
@@ -73,6 +75,45 @@ def used(body: object) -> tuple[int, dict[str, dict[str, int]]]:
     return json_shapes.parse(read, body)
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What a consumer has of one provider.
+
+    :ivar consumer_generation: the consumer's generation (1.28)
+    """
+
+    resources: Mapping[str, int]
+    consumer_generation: int
+
+
+def parts(body: object) -> dict[str, Part]:
+    """Return consumer → its part, in the answer that ``used`` reads.
+
+    :raises errors.MalformedAnswer: not as documented
+    """
+
+    def read() -> dict[str, Part]:
+        answer = json_shapes.mapping(body)
+        return {
+            json_shapes.string(uuid): Part(
+                resources={
+                    json_shapes.string(rc): json_shapes.count(amount)
+                    for rc, amount in json_shapes.mapping(
+                        part['resources']
+                    ).items()
+                },
+                consumer_generation=json_shapes.count(
+                    part['consumer_generation']
+                ),
+            )
+            for uuid, part in json_shapes.mapping(
+                answer['allocations']
+            ).items()
+        }
+
+    return json_shapes.parse(read, body)
+
+
 def consumer(
     uuid: str, body: object
 ) -> tuple[alloc.Consumer, dict[str, int]] | None:
@@ -123,17 +164,77 @@ def no_allocations(consumer: alloc.Consumer) -> codec.Request:
     ``PUT /allocations/{consumer}``: 204; 409 if the consumer has another
     generation. A DELETE would not check the generation.
     """
+    return remainder(consumer, {})
+
+
+def remainder(
+    consumer: alloc.Consumer, allocations: alloc.Parts
+) -> codec.Request:
+    """Return the request that leaves a consumer these allocations (1.28).
+
+    The codes are those of ``no_allocations``.
+    """
     return codec.Request(
         method='PUT',
         path=paths.consumer(consumer.uuid),
-        body={
-            'allocations': {},
-            'project_id': consumer.project_id,
-            'user_id': consumer.user_id,
-            'consumer_generation': consumer.generation,
-        },
+        body=_consumer(alloc.Move(consumer=consumer, allocations=allocations)),
         newest=NO_TYPES,
     )
+
+
+def replacement(
+    wanted: alloc.Consumer, generation: int | None
+) -> codec.Request:
+    """Return the request that gives a consumer these allocations (1.28).
+
+    With a type it needs 1.38.
+
+    :param generation: the consumer's; None for one that has nothing yet
+    """
+    body = _consumer(
+        alloc.Move(consumer=wanted, allocations=wanted.allocations)
+    )
+    body['consumer_generation'] = generation
+    if not wanted.consumer_type:
+        return codec.Request(
+            method='PUT',
+            path=paths.consumer(wanted.uuid),
+            body=body,
+            newest=NO_TYPES,
+        )
+    body['consumer_type'] = wanted.consumer_type
+    return codec.Request(
+        method='PUT', path=paths.consumer(wanted.uuid), body=body
+    )
+
+
+def used_by(project: str, user: str | None) -> codec.Request:
+    """Return the request for the usage of a project (1.9).
+
+    From 1.38 on the answer has it by the type of the consumers.
+    """
+    asked = {'project_id': project, **({'user_id': user} if user else {})}
+    return codec.Request(
+        method='GET',
+        path=f'{paths.USAGES}?{urllib.parse.urlencode(asked)}',
+        newest=NO_TYPES,
+    )
+
+
+def usages(body: object) -> dict[str, int]:
+    """Return resource class → amount in the answer to ``used_by``.
+
+    :raises errors.MalformedAnswer: not as documented
+    """
+
+    def read() -> dict[str, int]:
+        found = json_shapes.mapping(json_shapes.mapping(body)['usages'])
+        return {
+            json_shapes.string(rc): json_shapes.count(amount)
+            for rc, amount in found.items()
+        }
+
+    return json_shapes.parse(read, body)
 
 
 def reshape(

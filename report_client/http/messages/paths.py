@@ -14,6 +14,7 @@ PROVIDERS = '/resource_providers'
 TRAITS = '/traits'
 RESOURCE_CLASSES = '/resource_classes'
 CONSUMERS = '/allocations/'
+USAGES = '/usages'
 RESHAPER = '/reshaper'
 COLLECTIONS = {
     assertion.Kind.TRAIT: 'traits',

@@ -104,13 +104,16 @@ def test_empty_input_is_nothing_to_do(known, typed, text, words):
 
 def test_what_is_written_in_bulk_is_taken_back_in_bulk(known, typed):
     for text, words, said in (
-        ('share\ndisk --parent share\n', ('create', '-'), 'created provider'),
-        ('cn1 VCPU=8 VCPU:reserved=1\nshare DISK_GB=9\n',
+        ('share\ndisk --parent-provider share\n', ('create', '-'),
+         'created provider'),
+        ('cn1 --resource VCPU=8\nshare --resource DISK_GB=9\n',
          ('inventory', 'set', '-'), 'set inventories of'),
-        ('cn1 VCPU\nshare DISK_GB\n', ('inventory', 'delete', '-'), '-'),
+        ('cn1 --resource-class VCPU\nshare --resource-class DISK_GB\n',
+         ('inventory', 'delete', '-'), '-'),
         (f'cn1 {AGG}\nshare {AGG}\n', ('aggregate', 'add', '-'), f'+{AGG}'),
         (f'cn1 {AGG}\nshare {AGG}\n', ('aggregate', 'remove', '-'), f'-{AGG}'),
-        ('cn1 COMPUTE_NODE\nshare COMPUTE_NODE\n', ('trait', 'set', '-'), '+'),
+        ('cn1\nshare\n',
+         ('trait', 'set', '-', '--trait', 'COMPUTE_NODE'), '+'),
         ('cn1\nshare\n', ('trait', 'delete', '-'), '-COMPUTE_NODE'),
         ('disk\nshare\n', ('delete', '-'), 'deleted provider'),
     ):  # fmt: skip
@@ -149,20 +152,20 @@ def test_traits_are_created_and_removed_in_bulk(known, typed):
         ('resource provider trait add -', 'cn1 HW_CPU_X86_AVX22',
          'knows no trait HW_CPU_X86_AVX22; did you mean HW_CPU_X86_AVX2?'),
         ('resource provider trait add -', 'cn1 CUSTOM_NEW', '--create creates it'),
-        ('resource provider trait set -', 'cn1 COMPUTE_NODE --generation new',
+        ('resource provider trait set -', 'cn1 --trait COMPUTE_NODE --generation new',
          'a generation is a whole number'),
         ('resource provider trait add -', 'cn1 COMPUTE_NODE -f json',
          'unrecognized arguments: -f'),
         ('resource provider trait add -', "'cn1 COMPUTE_NODE", 'a quotation mark'),
-        ('resource provider inventory set -', 'cn1 VCPUS=8',
+        ('resource provider inventory set -', 'cn1 --resource VCPUS=8',
          'knows no resource class VCPUS; did you mean VCPU?'),
-        ('resource provider inventory set -', 'cn1 VCPU=many', 'is not a whole number'),
-        ('resource provider inventory set -', 'cn1', 'there is nothing to set'),
+        ('resource provider inventory set -', 'cn1 --resource VCPU=many', 'is not a whole number'),
+        ('resource provider inventory set -', 'cn1 VCPU=8', 'unrecognized arguments: VCPU=8'),
         ('resource provider aggregate add -', 'cn1 rack', "'rack' is not a uuid"),
         ('resource provider delete -', 'Name', 'no provider is called Name'),
         ('resource provider delete -', 'cn1', 'is in an earlier line already'),
         ('resource provider create -', 'cn1', 'cn1 is taken'),
-        ('resource provider create -', 'x --parent cn9', 'no provider is called cn9'),
+        ('resource provider create -', 'x --parent-provider cn9', 'no provider is called cn9'),
         ('trait create -', 'CUSTOM_' + 'A' * 70_000, 'it has 70007 characters'),
         ('resource provider delete -', 'cn1\0', 'it has a NUL character'),
         ('trait create -', 'custom', "'custom' is not a name placement takes"),
@@ -173,10 +176,11 @@ def test_a_broken_line_is_named_and_no_line_is_carried_out(
     known, typed, sent, words, line, said
 ):
     first = {
-        'resource provider inventory set -': 'cn1 VCPU=1',
+        'resource provider inventory set -': 'cn1 --resource VCPU=1',
         'resource provider aggregate add -': f'cn1 {AGG}',
         'resource provider delete -': 'cn1',
         'resource provider create -': 'new',
+        'resource provider trait set -': 'cn1',
         'trait create -': 'CUSTOM_FIRST',
     }.get(words, 'cn1 COMPUTE_NODE')
     result = typed(f'{first}\n{line}\n', *words.split())
@@ -221,7 +225,9 @@ def test_a_closed_standard_input_is_one_line(known, monkeypatch):
 
 
 def test_a_line_that_fails_is_named_and_the_others_are_done(known, typed):
-    known.run('resource', 'provider', 'create', 'child', '--parent', 'cn1')
+    known.run(
+        'resource', 'provider', 'create', 'child', '--parent-provider', 'cn1'
+    )
     known.run('resource', 'provider', 'create', 'last')
     words = ('resource', 'provider', 'delete', '-')
     result = typed("cn1\n\n'cn 2'\nlast\n", *words, '-f', 'json')

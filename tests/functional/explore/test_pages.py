@@ -34,7 +34,7 @@ def data(site, path, **more):
 
 
 def names(found):
-    return [row['Name'] for row in found['providers']]
+    return [row['name'] for row in found['providers']]
 
 
 # --- the table of providers ---------------------------------------------------
@@ -44,7 +44,7 @@ def test_the_table_has_the_rows_of_the_command(cloud, site):
     listed = cloud.run('resource', 'provider', 'list', '-f', 'json').data
     found = data(site, '/providers')['providers']
     assert [{k: row[k] for k in listed[0]} for row in found] == listed
-    kinds = {row['Name']: (row['Kind'], row['Tree']) for row in found}
+    kinds = {row['name']: (row['Kind'], row['Tree']) for row in found}
     assert kinds['cn1'] == ('root', 'cn1')
     assert kinds['cn1_gpu0'] == ('child', 'cn1')
     assert kinds['ceph-ssd'] == ('pool', 'ceph-ssd')
@@ -114,8 +114,11 @@ def test_a_long_table_is_served_in_pages(cloud, site):
 
 def test_a_provider_has_the_answers_of_the_commands(cloud, site):
     found = data(site, f'/provider/{CN1}')
-    shown = cloud.run('resource', 'provider', 'show', CN1, '-f', 'json').data
-    assert found['provider'] == shown
+    words = ('resource', 'provider', 'show', CN1, '--long', '-f', 'json')
+    shown = cloud.run(*words).data
+    for part in ('generation', 'inventories', 'traits', 'aggregates'):
+        assert found['provider'][part] == shown[part]
+    assert found['provider']['allocations'] == len(shown['allocations'])
     (tree,) = cloud.run('tree', 'show', CN1, '-f', 'json').data
     assert found['tree'] == tree
     history = cloud.run('history', CN1, '-f', 'json').data
@@ -287,7 +290,8 @@ def test_a_flavor_without_a_host_says_what_keeps_each_out(cloud, site):
 
 def test_a_flavor_with_hosts_has_the_rows_of_the_command(cloud, site):
     words = ('--property', 'resources:VGPU=2', '-f', 'json')
-    listed = cloud.run('allocation', 'candidate', 'list', *words).data
+    words = ('allocation', 'candidate', 'list', '--long', *words)
+    listed = [row for row in cloud.run(*words).data if row['gives']]
     found = data(site, '/why-not', specs='resources:VGPU=2')
     assert found['answer']['candidates'] == listed
     assert found['answer']['fitting'] == 1

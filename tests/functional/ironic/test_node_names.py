@@ -66,13 +66,14 @@ def known(cli, titles):
             'inventory',
             'set',
             'NODE',
-            'CUSTOM_GOLD:reserved=1',
+            '--amend',
+            '--resource=CUSTOM_GOLD:reserved=1',
         ),
         (
             'allocation',
             'candidate',
             'list',
-            '--resources',
+            '--resource',
             'CUSTOM_GOLD:1',
             '--in-tree',
             'NODE',
@@ -81,7 +82,7 @@ def known(cli, titles):
             'allocation',
             'candidate',
             'why-not',
-            '--resources',
+            '--resource',
             'CUSTOM_GOLD:9',
             'NODE',
         ),
@@ -93,7 +94,7 @@ def test_a_name_means_the_same_as_the_uuid(known, words):
 
     by_uuid, by_name = run(TWO), run('rack1-node02')
     if 'set' in words:  # the second one finds it so
-        assert by_name.out.endswith('nothing to do\n')
+        assert by_name.err.endswith('nothing to do\n')
     else:
         assert by_name == by_uuid
     assert by_name.code in {0, 2} or 'sync' in words
@@ -193,8 +194,8 @@ def test_the_tree_of_any_provider_is_shown_from_any_of_its_providers(cli):
     cli.configure(compute_driver='none_is_installed')
     for words in (
         ('host', '--uuid', OTHER),
-        ('numa0', '--parent', 'host'),
-        ('pf0', '--uuid', TWO, '--parent', 'numa0'),
+        ('numa0', '--parent-provider', 'host'),
+        ('pf0', '--uuid', TWO, '--parent-provider', 'numa0'),
         ('alone',),
     ):
         assert cli.run('resource', 'provider', 'create', *words).code == 0

@@ -13,6 +13,7 @@ CHILD = '33333333-3333-4333-8333-333333333333'
 AGG = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
 OTHER_AGG = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb'
 USER = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
+SET = ('inventory', 'set', 'cn1', '--amend', '--resource')
 NOT_WRITTEN = 'nothing was written under generation'
 
 
@@ -21,9 +22,9 @@ def known(cli):
     """A cn1 with 8 VCPU (2 used) and memory, a trait, an aggregate, a child."""
     cli.others.create(NODE, 'cn1')
     for words in (
-        ('create', 'numa0', '--uuid', CHILD, '--parent', 'cn1'),
-        ('inventory', 'set', 'cn1', 'VCPU=8', 'VCPU:allocation_ratio=4'),
-        ('inventory', 'set', 'cn1', 'MEMORY_MB=2048', 'MEMORY_MB:reserved=48'),
+        ('create', 'numa0', '--uuid', CHILD, '--parent-provider', 'cn1'),
+        (*SET, 'VCPU=8', '--resource', 'VCPU:allocation_ratio=4'),
+        (*SET, 'MEMORY_MB=2048', '--resource', 'MEMORY_MB:reserved=48'),
         ('trait', 'add', 'cn1', 'HW_CPU_X86_AVX2'),
         ('aggregate', 'add', 'cn1', AGG),
     ):
@@ -39,43 +40,38 @@ def generation(cli, uuid=NODE):
 # --- show ---------------------------------------------------------------------
 
 
-def test_all_of_a_provider_is_shown(known):
-    result = known.run('resource', 'provider', 'show', 'cn1')
+def test_a_provider_is_shown_with_its_place(known):
+    result = known.run('resource', 'provider', 'show', CHILD, '-f', 'json')
     assert (result.code, result.err) == (0, '')
-    assert result.out == (
-        f'cn1 ({NODE})\n'
-        f'  generation: {generation(known)}\n'
-        '  parent: none\n'
-        '  children:\n'
-        f'    numa0 ({CHILD})\n'
-        '  inventories:\n'
-        '    MEMORY_MB: 2048, reserved 48; used 0 of 2000\n'
-        '    VCPU: 8, allocation_ratio 4; used 2 of 32\n'
-        '  traits:\n'
-        '    HW_CPU_X86_AVX2\n'
-        '  aggregates:\n'
-        f'    {AGG}\n'
-        '  allocations: 1\n'
-    )
+    assert list(result.data.items()) == [
+        ('uuid', CHILD),
+        ('name', 'numa0'),
+        ('generation', 0),
+        ('root_provider_uuid', NODE),
+        ('parent_provider_uuid', NODE),
+    ]
 
 
-def test_a_child_is_shown_with_its_parent_and_root(known):
-    shown = known.run('resource', 'provider', 'show', CHILD).out
-    assert f'\n  parent: cn1 ({NODE})\n  root: cn1 ({NODE})\n' in shown
-    assert '\n  inventories: none\n  traits: none\n' in shown
-    assert shown.endswith('\n  allocations: none\n')
+def test_the_consumers_of_a_provider_are_shown(known):
+    words = ('resource', 'provider', 'show', 'cn1', '--allocations')
+    data = known.run(*words, '-f', 'json').data
+    assert data['allocations'] == {
+        USER: {'resources': {'VCPU': 2}, 'consumer_generation': 1}
+    }
 
 
-def test_a_provider_is_shown_as_data(known):
-    data = known.run('resource', 'provider', 'show', 'cn1', '-f', 'json').data
+def test_all_of_a_provider_is_shown(known):
+    words = ('resource', 'provider', 'show', 'cn1', '--long')
+    shown = known.run(*words, '-f', 'yaml')
+    assert (shown.code, shown.err) == (0, '')
+    data = yaml.safe_load(shown.out)
     assert data == {
-        'name': 'cn1',
         'uuid': NODE,
+        'name': 'cn1',
         'generation': generation(known),
-        'parent': None,
-        'root': {'name': 'cn1', 'uuid': NODE},
-        'children': [{'name': 'numa0', 'uuid': CHILD}],
-        'traits': ['HW_CPU_X86_AVX2'],
+        'root_provider_uuid': NODE,
+        'parent_provider_uuid': None,
+        'children': [f'numa0 ({CHILD})'],
         'inventories': {
             'MEMORY_MB': {
                 'total': 2048,
@@ -96,11 +92,14 @@ def test_a_provider_is_shown_as_data(known):
                 'used': 2,
             },
         },
+        'traits': ['HW_CPU_X86_AVX2'],
         'aggregates': [AGG],
-        'allocations': 1,
+        'allocations': {
+            USER: {'resources': {'VCPU': 2}, 'consumer_generation': 1}
+        },
     }
-    shown = known.run('resource', 'provider', 'show', 'cn1', '-f', 'yaml').out
-    assert yaml.safe_load(shown) == data
+    assert known.run(*words, '-f', 'json').data == data
+    assert 'VCPU=total=8,reserved=0' in known.run(*words).out
 
 
 def test_all_parts_that_are_shown_are_of_one_generation(known, monkeypatch):
@@ -115,9 +114,10 @@ def test_all_parts_that_are_shown_are_of_one_generation(known, monkeypatch):
     monkeypatch.setattr(
         provider_details.ProviderDetails, '_consumers', after_a_start
     )
-    data = known.run('resource', 'provider', 'show', 'cn1', '-f', 'json').data
+    words = ('resource', 'provider', 'show', 'cn1', '--long', '-f', 'json')
+    data = known.run(*words).data
     assert data['inventories']['VCPU']['used'] == 7
-    assert data['allocations'] == 2
+    assert len(data['allocations']) == 2
     assert data['generation'] == generation(known)
 
 
@@ -131,42 +131,45 @@ def test_inventories_are_listed_with_their_use(known):
     assert result.code == 0
     now = generation(known)
     assert result.line == f'compute-agent: cn1 ({NODE}) has generation {now}'
-    assert result.data['resource_provider_generation'] == now
-    memory, cpus = result.data['inventories']
-    assert memory['Resource class'] == 'MEMORY_MB'
-    assert (memory['Reserved'], memory['Used']) == (48, 0)
-    assert cpus == {
-        'Resource class': 'VCPU',
-        'Total': 8,
-        'Reserved': 0,
-        'Min unit': 1,
-        'Max unit': 2147483647,
-        'Step size': 1,
-        'Allocation ratio': 4.0,
-        'Used': 2,
-    }
+    memory, cpus = result.data
+    assert memory['resource_class'] == 'MEMORY_MB'
+    assert (memory['reserved'], memory['used']) == (48, 0)
+    assert list(cpus.items()) == [
+        ('resource_class', 'VCPU'),
+        ('allocation_ratio', 4.0),
+        ('min_unit', 1),
+        ('max_unit', 2147483647),
+        ('reserved', 0),
+        ('step_size', 1),
+        ('total', 8),
+        ('used', 2),
+    ]
 
 
-@pytest.mark.parametrize('form', ['json', 'yaml'])
+def test_the_use_of_a_provider_is_listed(known):
+    words = ('resource', 'provider', 'usage', 'show', 'cn1', '-f', 'json')
+    result = known.run(*words)
+    assert (result.code, result.err) == (0, '')
+    assert result.data == [
+        {'resource_class': 'MEMORY_MB', 'usage': 0},
+        {'resource_class': 'VCPU', 'usage': 2},
+    ]
+
+
 @pytest.mark.parametrize('names', [['HW_CPU_X86_AVX2', 'CUSTOM_GOLD'], []])
 def test_traits_are_printed_with_the_generation_for_the_next_change(
-    known, form, names
+    known, names
 ):
-    """As the seed has the body of GET; it serves for --generation at once."""
-    known.run('resource', 'provider', 'trait', 'delete', 'cn1')
-    if names:
-        known.run(
-            'resource', 'provider', 'trait', 'set', 'cn1', '--create', *names
-        )
-    shown = known.run(
-        'resource', 'provider', 'trait', 'list', 'cn1', '-f', form
+    given = [word for name in names for word in ('--trait', name)]
+    known.run(
+        'resource', 'provider', 'trait', 'set', 'cn1', '--create', *given
     )
-    found = yaml.safe_load(shown.out)
+    shown = known.run(
+        'resource', 'provider', 'trait', 'list', 'cn1', '-f', 'json'
+    )
+    assert [row['name'] for row in shown.data] == sorted(names)
     now = generation(known)
-    assert found == {
-        'traits': sorted(names),
-        'resource_provider_generation': now,
-    }
+    assert shown.line == f'compute-agent: cn1 ({NODE}) has generation {now}'
     done = known.run(
         *('resource', 'provider', 'trait', 'add', 'cn1', 'HW_CPU_X86_SSE'),
         f'--generation={now}',
@@ -175,14 +178,10 @@ def test_traits_are_printed_with_the_generation_for_the_next_change(
 
 
 def test_aggregates_are_printed_with_the_generation(known):
-    known.run('resource', 'provider', 'aggregate', 'add', 'cn1', AGG)
-    shown = known.run(
-        'resource', 'provider', 'aggregate', 'list', 'cn1', '-f', 'json'
-    )
-    assert shown.data == {
-        'aggregates': [AGG],
-        'resource_provider_generation': generation(known),
-    }
+    words = ('resource', 'provider', 'aggregate', 'list', 'cn1', '-f', 'json')
+    shown = known.run(*words)
+    assert shown.data == [{'uuid': AGG}]
+    assert shown.line.endswith(f'has generation {generation(known)}')
 
 
 # --- what is taken back -------------------------------------------------------
@@ -195,8 +194,8 @@ def test_an_inventory_in_use_is_not_removed_and_its_consumer_is_named(known):
         'inventory',
         'delete',
         'cn1',
-        'VCPU',
-        'MEMORY_MB',
+        '--resource-class=VCPU',
+        '--resource-class=MEMORY_MB',
     )
     result = known.run(*words)
     assert (result.code, result.out) == (1, '')
@@ -215,20 +214,12 @@ def test_a_class_that_comes_meanwhile_survives_a_removal(known, monkeypatch):
 
     def late(self, target, wanted, at):
         if left:
-            words = (
-                'resource',
-                'provider',
-                'inventory',
-                'set',
-                'cn1',
-                left.pop(),
-            )
-            known.run(*words)
+            known.run('resource', 'provider', *SET, left.pop())
         return send(self, target, wanted, at)
 
     monkeypatch.setattr(provider_contents.ProviderContents, '_send', late)
-    words = ('resource', 'provider', 'inventory', 'delete', 'cn1', 'MEMORY_MB')
-    assert known.run(*words).code == 0
+    words = ('inventory', 'delete', 'cn1', '--resource-class', 'MEMORY_MB')
+    assert known.run('resource', 'provider', *words).code == 0
     found = known.placement(f'/resource_providers/{NODE}/inventories')
     assert sorted(found['inventories']) == ['DISK_GB', 'VCPU']
 
@@ -236,13 +227,14 @@ def test_a_class_that_comes_meanwhile_survives_a_removal(known, monkeypatch):
 # --- a generation -------------------------------------------------------------
 
 CHANGES = [
-    ('trait', 'set', 'cn1', 'HW_CPU_X86_AVX'),
+    ('trait', 'set', 'cn1', '--trait', 'HW_CPU_X86_AVX'),
     ('trait', 'add', 'cn1', 'HW_CPU_X86_AVX'),
     ('trait', 'remove', 'cn1', 'HW_CPU_X86_AVX2'),
     ('trait', 'delete', 'cn1'),
-    ('inventory', 'set', 'cn1', 'VCPU=9'),
-    ('inventory', 'delete', 'cn1', 'MEMORY_MB'),
-    ('aggregate', 'set', 'cn1', OTHER_AGG),
+    (*SET, 'VCPU=9'),
+    ('inventory', 'class', 'set', 'cn1', 'VCPU', '--total', '9'),
+    ('inventory', 'delete', 'cn1', '--resource-class', 'MEMORY_MB'),
+    ('aggregate', 'set', 'cn1', '--aggregate', OTHER_AGG),
     ('aggregate', 'add', 'cn1', OTHER_AGG),
     ('aggregate', 'remove', 'cn1', AGG),
 ]
@@ -254,8 +246,9 @@ def test_a_change_is_written_under_the_generation_that_was_read(known, words):
     result = known.run(
         'resource', 'provider', *words, '--generation', str(now)
     )
-    assert (result.code, result.err) == (0, '')
-    assert result.out.endswith(f'; generation {now + 1}\n')
+    assert result.code == 0, result.err
+    said = result.err if 'set' in words else result.out
+    assert said.endswith(f'; generation {now + 1}\n')
     assert generation(known) == now + 1
 
 
@@ -286,8 +279,10 @@ def test_a_generation_that_is_outdated_while_written_is_not_repeated(
         return send(self, target, wanted, at)
 
     monkeypatch.setattr(provider_contents.ProviderContents, '_send', late)
-    words = ('trait', 'set', 'cn1', 'HW_CPU_X86_AVX', '--generation', str(now))
-    result = known.run('resource', 'provider', *words)
+    words = ('trait', 'set', 'cn1', '--trait', 'HW_CPU_X86_AVX')
+    result = known.run(
+        'resource', 'provider', *words, '--generation', str(now)
+    )
     assert (result.code, result.out) == (1, '')
     assert 'was changed by another writer just now' in result.line
     assert f'{NOT_WRITTEN} {now}' in result.line
@@ -302,11 +297,11 @@ def allocate_more(cli):
 
 def test_a_custom_trait_is_created_under_a_generation_too(known):
     now = generation(known)
-    words = ('trait', 'set', 'cn1', 'CUSTOM_NEW', '--create')
+    words = ('trait', 'set', 'cn1', '--trait', 'CUSTOM_NEW', '--create')
     result = known.run(
         'resource', 'provider', *words, '--generation', str(now)
     )
-    assert (result.code, result.err) == (0, '')
+    assert result.code == 0, result.err
     assert generation(known) == now + 1
 
 

@@ -41,7 +41,7 @@ def test_classes_are_created_and_removed_by_lines(cli, monkeypatch):
 
 def test_a_class_that_a_provider_has_is_not_removed(cli):
     cli.run('resource', 'provider', 'create', 'cn1', '--uuid', NODE)
-    words = ('inventory', 'set', 'cn1', 'CUSTOM_A=1', '--create')
+    words = ('inventory', 'set', 'cn1', '--resource=CUSTOM_A=1', '--create')
     assert cli.run('resource', 'provider', *words).code == 0
     result = run(cli, 'delete', 'CUSTOM_A')
     assert (result.code, result.out) == (1, '')

@@ -24,19 +24,18 @@ def test_shared_storage_by_command_line_is_seen_from_a_compute_node(cli):
         'provider',
         'create',
         SHARE,
-        '--aggregate-uuid',
+        '--aggregate',
         AGGREGATE,
     )
     share = done(cli.run(*words, '-f', 'json')).data['uuid']
     # 3) its capacity of shared disk
-    done(
-        cli.run(
-            *('resource', 'provider', 'inventory', 'set', share),
-            *('--resource-class=DISK_GB', '--total=100000'),
-            *('--reserved=1000', '--min-unit=50', '--max-unit=10000'),
-            *('--step-size=10', '--allocation-ratio=1.0'),
-        )
+    made = cli.run(
+        *('resource', 'provider', 'inventory', 'class', 'set', share),
+        *('DISK_GB', '--total=100000'),
+        *('--reserved=1000', '--min_unit=50', '--max_unit=10000'),
+        *('--step_size=10', '--allocation_ratio=1.0'),
     )
+    assert made.code == 0, made.err
     # 4) the trait, whose name the seed has for demonstration
     old = cli.run('resource', 'provider', 'trait', 'add', share, 'STORAGE_SSD')
     assert 'did you mean STORAGE_DISK_SSD?' in old.line

@@ -20,6 +20,7 @@ HAS = {
 }
 # A name that it does not have.
 NEW = {'trait': 'HW_CPU_X86_AVX', 'aggregate': AGG3}
+COLUMN = {'trait': 'name', 'aggregate': 'uuid'}
 GENERATION = len(PATHS)
 
 of_names = pytest.mark.parametrize('kind', NEW)
@@ -47,6 +48,13 @@ def held(cli, kind='trait'):
     return sorted(getattr(cli.others, PATHS[kind])(NODE))
 
 
+def removing(kind, *names):
+    """Return the verb and the words that take names off a provider."""
+    if kind == 'inventory':
+        return ['delete', *(f'--resource-class={name}' for name in names)]
+    return ['remove', *names]
+
+
 def line(kind, change):
     return f'set {PATHS[kind]} of cn1 ({NODE}): {change}\n'
 
@@ -62,10 +70,7 @@ def test_the_names_of_a_provider_are_listed(run, kind, word):
     assert result.line == (
         f'compute-agent: cn1 ({NODE}) has generation {GENERATION}'
     )
-    assert result.data == {
-        PATHS[kind]: list(HAS[kind]),
-        'resource_provider_generation': GENERATION,
-    }
+    assert result.data == [{COLUMN[kind]: name} for name in HAS[kind]]
 
 
 @of_names
@@ -80,7 +85,8 @@ def test_names_are_added_to_those_there(known, run, kind):
 @pytest.mark.parametrize('word', ['cn1', NODE])
 def test_names_are_removed_from_those_there(known, run, kind, word):
     gone, stays = HAS[kind]
-    result = run(kind, 'remove', word, gone)
+    verb, *words = removing(kind, gone)
+    result = run(kind, verb, word, *words)
     assert (result.code, result.err) == (0, '')
     assert result.out == line(kind, f'-{gone}')
     assert held(known, kind) == [stays]
@@ -94,9 +100,14 @@ def test_a_trait_that_is_removed_still_exists(known, run):
 @of_names
 def test_names_are_replaced(known, run, kind):
     stays, gone = HAS[kind]
-    result = run(kind, 'set', 'cn1', NEW[kind], stays)
-    assert result.out == line(kind, f'+{NEW[kind]}, -{gone}')
-    assert held(known, kind) == sorted([stays, NEW[kind]])
+    given = [f'--{kind}={name}' for name in (NEW[kind], stays)]
+    result = run(kind, 'set', 'cn1', *given, '-f', 'json')
+    assert result.code == 0
+    now = sorted([stays, NEW[kind]])
+    assert result.data == [{COLUMN[kind]: name} for name in now]
+    change = line(kind, f'+{NEW[kind]}, -{gone}')
+    assert result.err == f'compute-agent: {change}'
+    assert held(known, kind) == now
 
 
 def test_traits_are_cleared(known, run):
@@ -121,10 +132,7 @@ def test_traits_are_cleared(known, run):
     ('kind', 'words'),
     [
         ('trait', ('add', 'cn1', 'CUSTOM_GOLD')),
-        ('trait', ('set', 'cn1', *HAS['trait'])),
         ('aggregate', ('add', 'cn1', AGG1)),
-        ('aggregate', ('set', 'cn1', *HAS['aggregate'])),
-        ('inventory', ('set', 'cn1', 'VCPU=8')),
     ],
 )
 def test_what_is_so_already_is_said(run, kind, words):
@@ -142,7 +150,23 @@ def test_what_is_so_already_is_said(run, kind, words):
         'generation': GENERATION,
     }
     assert about.items() <= data.items()
-    assert kind == 'inventory' or data['names'] == HAS[kind]
+    assert data['names'] == HAS[kind]
+
+
+@pytest.mark.parametrize(
+    ('kind', 'words'),
+    [
+        ('trait', [f'--trait={name}' for name in HAS['trait']]),
+        ('aggregate', [f'--aggregate={name}' for name in HAS['aggregate']]),
+        ('inventory', ['--amend', '--resource=VCPU=8']),
+    ],
+)
+def test_a_set_that_is_so_already_writes_nothing(run, sent, kind, words):
+    result = run(kind, 'set', 'cn1', *words)
+    assert result.code == 0
+    nothing = line(kind, 'nothing to do')
+    assert result.err == f'compute-agent: {nothing}'
+    assert not [one for one in sent if not one.startswith('GET')]
 
 
 @pytest.mark.parametrize(
@@ -158,7 +182,8 @@ def test_what_is_so_already_is_said(run, kind, words):
     ],
 )  # fmt: skip
 def test_what_is_not_there_to_be_removed_is_said(run, kind, name, said):
-    result = run(kind, 'remove', 'cn1', name)
+    verb, *words = removing(kind, name)
+    result = run(kind, verb, 'cn1', *words)
     assert result.code == 0
     assert result.out == line(kind, 'nothing to do')
     assert result.err.rstrip().endswith(said)
@@ -168,11 +193,15 @@ def test_what_is_not_there_to_be_removed_is_said(run, kind, name, said):
 @pytest.mark.parametrize(
     ('kind', 'verbs', 'wrong', 'said'),
     [
-        ('trait', ('add', 'remove', 'set'), ['custom-gold'],
+        ('trait', ('add', 'remove'), ['custom-gold'],
          'did you mean CUSTOM_GOLD?'),
-        ('aggregate', ('add', 'remove', 'set'), [AGG1, 'rack'],
+        ('trait', ('set',), ['--trait=custom-gold'],
+         'did you mean CUSTOM_GOLD?'),
+        ('aggregate', ('add', 'remove'), [AGG1, 'rack'],
          "aggregate 'rack' is not a uuid"),
-        ('inventory', ('remove',), ['memory'], "'memory'"),
+        ('aggregate', ('set',), ['--aggregate=rack'],
+         "aggregate 'rack' is not a uuid"),
+        ('inventory', ('delete',), ['--resource-class=memory'], "'memory'"),
     ],
 )  # fmt: skip
 def test_a_name_outside_the_grammar_is_refused_before_a_request(
@@ -197,7 +226,11 @@ def test_a_missing_custom_name_is_created_only_with_create(
     known, run, words, name, noun
 ):
     kind, before = words[0], held(known, words[0])
-    given = ['CUSTOM_GOLD', name] if kind == 'trait' else [f'{name}=1']
+    given = {
+        ('trait', 'add'): ['CUSTOM_GOLD', name],
+        ('trait', 'set'): ['--trait=CUSTOM_GOLD', f'--trait={name}'],
+        ('inventory', 'set'): ['--amend', f'--resource={name}=1'],
+    }[words]
     result = run(*words, 'cn1', *given)
     assert (result.code, result.out) == (1, '')
     assert f'placement knows no {noun} {name}' in result.line

@@ -35,7 +35,13 @@ def test_what_changed_yesterday_and_who_did_it_is_one_command(synced):
     me = pwd.getpwuid(os.getuid()).pw_name
     synced.placement(f'/resource_providers/{ROOT}/traits', 'DELETE')
     synced.run(
-        'resource', 'provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=1'
+        'resource',
+        'provider',
+        'inventory',
+        'set',
+        'cn1',
+        '--amend',
+        '--resource=VCPU:reserved=1',
     )
     assert synced.run('sync').code == 0
     found = rows(synced, 'cn1', '--since', '1h')
@@ -121,7 +127,7 @@ def test_resource_classes_by_lines_are_told_each_with_the_person(
     synced, monkeypatch
 ):
     me = pwd.getpwuid(os.getuid()).pw_name
-    for verb in ('add', 'add', 'remove'):  # the second add changes nothing
+    for verb in ('create', 'create', 'delete'):  # the second changes nothing
         stdin = io.TextIOWrapper(io.BytesIO(b'CUSTOM_A\nCUSTOM_B\n'))
         monkeypatch.setattr('sys.stdin', stdin)
         assert synced.run('resource', 'class', verb, '-').code == 0
@@ -240,7 +246,13 @@ def test_an_entry_that_cannot_be_read_is_left_out(synced, column, value):
 def test_a_restored_name_says_which_command_had_removed_it(synced):
     synced.run('resource', 'provider', 'trait', 'remove', 'cn1', 'CUSTOM_GOLD')
     synced.run(
-        'resource', 'provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=1'
+        'resource',
+        'provider',
+        'inventory',
+        'set',
+        'cn1',
+        '--amend',
+        '--resource=VCPU:reserved=1',
     )
     me = pwd.getpwuid(os.getuid()).pw_name
     told = [
