@@ -33,6 +33,7 @@ class Nodes:
     """The nodes of a cycle, for the judge.
 
     :ivar cycles: the cycles of the nodes, departed ones included
+    :ivar unchanged: the nodes that need no cycle
     :ivar batches: the batch of each departed node
     :ivar listed: the number of nodes that the drivers list
     :ivar is_part: True if only the nodes that changed have a cycle; what they
@@ -40,6 +41,7 @@ class Nodes:
     """
 
     cycles: Sequence[NodeCycle]
+    unchanged: Collection[str] = ()
     batches: Mapping[str, blast_radius.Batch] = dataclasses.field(
         default_factory=dict
     )
@@ -88,7 +90,7 @@ class Judge:
             # If the database cannot be written now, nothing is sent either.
             with contextlib.suppress(errors.Unavailable):
                 self._masses.keep(
-                    {**_unplanned(known, nodes.cycles), **found.masses()}
+                    {**_unplanned(known, nodes), **found.masses()}
                 )
         return found.departures
 
@@ -209,11 +211,10 @@ def _by_words(
         yield approval.WORDS[kind], approval.persons(by_kind[kind])
 
 
-def _unplanned(
-    masses: judgement.Masses, cycles: Iterable[NodeCycle]
-) -> judgement.Masses:
+def _unplanned(masses: judgement.Masses, nodes: Nodes) -> judgement.Masses:
     """Return the masses of nodes that this cycle could not plan."""
     if not masses:
         return masses
-    planned = {c.node.uuid for c in cycles if c.result.plan is not None}
+    planned = {c.node.uuid for c in nodes.cycles if c.result.plan is not None}
+    planned.update(nodes.unchanged)
     return {key: m for key, m in masses.items() if key[1] not in planned}

@@ -25,6 +25,7 @@ from ..tree import node as node_module
 from ..tree.node import Node
 from . import judging, node_list
 from .departures import departed_cycles, departed_nodes, other_shares
+from .node import node_cycle
 from .node.node_cycle import CycleContext, NodeCycle
 from .node.node_planner import NodePlanner
 from .node.node_result import NodeResult, Status
@@ -202,7 +203,7 @@ class ResourceTracker:
             cycle.begin(seen[cycle.node.uuid])
         results = [cycle.result for cycle in cycles]
         if writing:
-            self._learn(results, full=False)
+            self._learn(results, (), full=False)
         return results
 
     def nodes(self) -> Sequence[Node]:
@@ -253,12 +254,8 @@ class ResourceTracker:
             self._departures.record(listed)
         if writing:
             seen = {**seen, **self._taken(seen)}
-        cycles = [NodeCycle(context, node) for node in nodes]
-        tell = functools.partial(progress, len(cycles)) if progress else None
-        # Nodes with refused writes go last: they may end the cycle of others.
-        was_refused = self._control.back_off.has_refusals
-        ordered = sorted(cycles, key=lambda c: was_refused(c.node.uuid))
-        self._in_parallel(ordered, lambda c: c.begin(seen[c.node.uuid]), tell)
+        tell = functools.partial(progress, len(nodes)) if progress else None
+        unchanged, cycles = self._begun(context, nodes, seen, tell)
         if any(cycle.has_new_uuid for cycle in cycles):
             if chosen.is_part:
                 return self.sync()
@@ -279,6 +276,7 @@ class ResourceTracker:
         if limits is not None:
             judged = judging.Nodes(
                 cycles=cycles,
+                unchanged=unchanged.keys(),
                 batches=departed.batches,
                 listed=len(listed),
                 is_part=chosen.is_part,
@@ -287,16 +285,56 @@ class ResourceTracker:
         if writing:
             self._departures.approve(allowed)
         begun = [cycle for cycle in cycles if cycle.removals]
-        self._in_parallel(begun, lambda cycle: cycle.apply_judged(), tell)
+        self._in_parallel(begun, NodeCycle.apply_judged, tell)
         if writing:
             # If the database cannot be written now, the approvals stay.
             with contextlib.suppress(errors.Unavailable):
                 self._judge.end(cycles, limits, is_part=chosen.is_part)
-        results = [cycle.result for cycle in cycles]
         if writing:
             is_full = context.outage is None and chosen.are_all
-            self._learn(results, full=is_full)
-        return [*results, *departed.others]
+            done = [cycle.result for cycle in cycles]
+            self._learn(done, unchanged.values(), full=is_full)
+        found = unchanged | {c.node.uuid: c.result for c in cycles}
+        return [
+            *(found[node.uuid] for node in nodes),
+            *(cycle.result for cycle in departed.cycles),
+            *departed.others,
+        ]
+
+    def _begun(
+        self,
+        context: CycleContext,
+        nodes: Sequence[Node],
+        seen: Mapping[str, Observation | errors.AgentError],
+        tell: Callable[[int], object] | None,
+    ) -> tuple[dict[str, NodeResult], list[NodeCycle]]:
+        """Begin the cycles of nodes, a few at a time.
+
+        :return: the results of the nodes that need no cycle, and the cycles of
+            the others
+        """
+        unchanged, cycles = dict[str, NodeResult](), list[NodeCycle]()
+
+        def begin(node: Node) -> None:
+            observed = seen[node.uuid]
+            result = node_cycle.unchanged(context, node, observed)
+            if result is not None:
+                unchanged[node.uuid] = result
+                if tell is not None:
+                    tell(0)
+                return
+            cycle = NodeCycle(context, node)
+            cycles.append(cycle)
+            cycle.begin(observed)
+            _tell_finished(cycle, tell)
+
+        # Nodes with refused writes go last: they may end the cycle of others.
+        was_refused = self._control.back_off.has_refusals
+        ordered = sorted(nodes, key=lambda node: was_refused(node.uuid))
+        parallel.each(ordered, begin, workers=self._workers)
+        place = {node.uuid: place for place, node in enumerate(ordered)}
+        cycles.sort(key=lambda cycle: place[cycle.node.uuid])
+        return unchanged, cycles
 
     def _begin(self) -> None:
         """Have what may have changed read again.
@@ -343,21 +381,31 @@ class ResourceTracker:
 
         def run(cycle: NodeCycle) -> None:
             step(cycle)
-            is_finished = not cycle.awaits_judgement and not cycle.departed
-            if tell is not None and is_finished:
-                tell(len(cycle.result.applied))
+            _tell_finished(cycle, tell)
 
         parallel.each(cycles, run, workers=self._workers)
 
     # --- the memory of contention ---------------------------------------------
 
-    def _learn(self, results: Sequence[NodeResult], *, full: bool) -> None:
-        """Remember the changes, to notice when another writer undoes them."""
+    def _learn(
+        self,
+        results: Sequence[NodeResult],
+        unchanged: Collection[NodeResult],
+        *,
+        full: bool,
+    ) -> None:
+        """Remember the changes, to notice when another writer undoes them.
+
+        :param unchanged: of the nodes that needed no cycle; they made no change
+            and left none out, but may show that a change of theirs holds
+        """
         memory = self._control.contention
         learn = memory.end_cycle if full else memory.forget_deleted
-        learn(map(self._outcome, results))
+        every = [*results, *(unchanged if memory.has_undone else ())]
+        learn(map(self._outcome, every))
         if full:
-            self._control.back_off.keep_only({r.node.uuid for r in results})
+            uuids = {r.node.uuid for r in (*results, *unchanged)}
+            self._control.back_off.keep_only(uuids)
         # If the database cannot be written now, the next cycle tries again.
         with contextlib.suppress(errors.Unavailable):
             if self._undos is not None:
@@ -376,6 +424,15 @@ class ResourceTracker:
             skipped=frozenset(result.contended),
             pending=effects.items(result.wanted or plan.operations) - done,
         )
+
+
+def _tell_finished(
+    cycle: NodeCycle, tell: Callable[[int], object] | None
+) -> None:
+    """Count a node as finished, unless more of its cycle follows."""
+    is_finished = not cycle.awaits_judgement and not cycle.departed
+    if tell is not None and is_finished:
+        tell(len(cycle.result.applied))
 
 
 def _observations(

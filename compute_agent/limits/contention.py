@@ -97,6 +97,11 @@ class Contention:
 
     # --- cycles ---------------------------------------------------------------
 
+    @property
+    def has_undone(self) -> bool:
+        """True if a change was undone, so that each node's outcome counts."""
+        return bool(self._undone)
+
     def contended(self) -> frozenset[Item]:
         """Return the items that this cycle leaves out.
 

@@ -196,6 +196,15 @@ class CachedReader:
         age = self._clock() - read_at
         return age < 0 or age >= self._interval * share
 
+    def is_due(self, reading: provider.Reading) -> bool:
+        """Return True if it is time to read a provider that seems unchanged.
+
+        The uuid spreads the time over a tenth of the interval, so that
+        providers that were read together are not always read together.
+        """
+        spread = zlib.crc32(reading.provider.uuid.encode()) / 0xFFFFFFFF
+        return self.is_overdue(reading.read_at, 0.9 + 0.1 * spread)
+
     def _reusable(
         self,
         builder: observation.ObservationBuilder,
@@ -212,10 +221,10 @@ class CachedReader:
             reading is None
             or row.fault
             or row.uuid in builder.intents
-            or self._is_due(reading)
+            or self.is_due(reading)
         ):
             return None
-        stale = row.uuid not in outdated and _is_stale(row, reading)
+        stale = row.uuid not in outdated and observation.is_stale(row, reading)
         return None if stale else reading
 
     def _outdated_rows(
@@ -291,25 +300,3 @@ class CachedReader:
             entries=[*history_entry.of_lost_answers(outcome.done, last, seen)],
         )
         return outcome.notes
-
-    def _is_due(self, reading: provider.Reading) -> bool:
-        """Return True if it is time to read a provider that seems unchanged.
-
-        The uuid spreads the time over a tenth of the interval, so that
-        providers that were read together are not always read together.
-        """
-        spread = zlib.crc32(reading.provider.uuid.encode()) / 0xFFFFFFFF
-        return self.is_overdue(reading.read_at, 0.9 + 0.1 * spread)
-
-
-def _is_stale(row: codec.ListedProvider, reading: provider.Reading) -> bool:
-    """Return True if the stored reading may differ from placement."""
-    if reading.suspect:
-        return True
-    stored = reading.provider
-    return (row.generation, row.name, row.parent_uuid, row.root_uuid) != (
-        stored.generation,
-        stored.name,
-        stored.parent_uuid,
-        reading.root_uuid,
-    )

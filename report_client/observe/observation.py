@@ -9,7 +9,7 @@ the same object, and need not compare their contents.
 
 import dataclasses
 import operator
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from compute_agent import errors
 from compute_agent.plan.intents import Intent
@@ -22,6 +22,19 @@ from ..http.messages import codec
 ONE_NODE = (errors.UnknownState, errors.Replan)
 
 _NOTHING = frozenset[Part]()  # one for all nodes: an empty set takes 216 bytes
+
+
+def is_stale(row: codec.ListedProvider, reading: provider.Reading) -> bool:
+    """Return True if a stored reading may differ from what a list shows."""
+    if reading.suspect or row.fault:
+        return True
+    stored = reading.provider
+    return (row.generation, row.name, row.parent_uuid, row.root_uuid) != (
+        stored.generation,
+        stored.name,
+        stored.parent_uuid,
+        reading.root_uuid,
+    )
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)
@@ -105,10 +118,16 @@ class ObservationBuilder:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Finished:
-    """An observation, and the readings in it."""
+    """An observation, and the readings in it.
+
+    :ivar aggregates: True if its own tree is in an aggregate
+    :ivar sharing: the list of sharing providers that it was made with
+    """
 
     result: Observation
     readings: tuple[provider.Reading, ...]
+    aggregates: bool
+    sharing: object
 
     def is_same(self, builder: ObservationBuilder) -> bool:
         """Return True if a builder has these readings, all from the store."""
@@ -127,15 +146,62 @@ class LastObservations:
     def __init__(self) -> None:
         self._last: dict[str, _Finished] = {}
 
-    def finish(self, builder: ObservationBuilder) -> Observation:
-        """Return the observation; the previous object if nothing changed."""
+    def __contains__(self, node_uuid: str) -> bool:
+        return node_uuid in self._last
+
+    def unchanged(
+        self,
+        node_uuid: str,
+        rows: Sequence[codec.ListedProvider],
+        stored: Mapping[str, provider.Reading],
+        sharing: object,
+    ) -> Observation | None:
+        """Return a node's last observation if the lists show the same.
+
+        Of a node that has providers in other trees, and reaches these through no
+        aggregate, they do not tell.
+
+        :param rows: the node's own tree
+        :param stored: uuid → last reading, of these providers and others
+        :param sharing: the list of sharing providers that counts now; None if
+            it must be read
+        """
+        last = self._last.get(node_uuid)
+        if (
+            last is None
+            or len(rows) != len(last.result.home)
+            or (
+                last.aggregates
+                and (sharing is None or last.sharing is not sharing)
+            )
+            or any(
+                stored.get(row.uuid) is not reading or is_stale(row, reading)
+                for row, reading in zip(rows, last.readings, strict=False)
+            )
+        ):
+            return None
+        return last.result
+
+    def finish(
+        self, builder: ObservationBuilder, sharing: object
+    ) -> Observation:
+        """Return the observation; the previous object if nothing changed.
+
+        :param sharing: the list of sharing providers that it was made with
+        """
         last = self._last.get(builder.node_uuid)
         if last is not None and last.is_same(builder):
+            if last.sharing is not sharing:
+                last = dataclasses.replace(last, sharing=sharing)
+                self._last[builder.node_uuid] = last
             return last.result
         finished = builder.build()
         if builder.readings and not builder.fresh:
             self._last[builder.node_uuid] = _Finished(
-                finished, tuple(builder.readings.values())
+                result=finished,
+                readings=tuple(builder.readings.values()),
+                aggregates=bool(builder.aggregates()),
+                sharing=sharing,
             )
         else:
             self._last.pop(builder.node_uuid, None)

@@ -10,7 +10,7 @@ writes nothing to placement; ``observer.py`` calls it.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 
 from ..http.messages import codec, paths
 from . import cached_reader, observation, reader, store
@@ -61,6 +61,24 @@ class SharingProviders:
         if self._cached is not None:
             self._watched &= self._cached.shared.readings.keys()
 
+    @property
+    def listed(self) -> '_CachedList | None':
+        """The list that the last observation was made with; None if unknown."""
+        return self._cached
+
+    def reusable(self, own: Container[str]) -> '_CachedList | None':
+        """Return the list that may be reused, None if it must be read again.
+
+        :param own: the providers in the nodes' own trees
+        """
+        cached = self._good()
+        if cached is None:
+            return None
+        listed = cached.shared.readings
+        if any(uuid in own or uuid in self._watched for uuid in listed):
+            return None
+        return cached
+
     def add_to(
         self,
         builders: Sequence[observation.ObservationBuilder],
@@ -102,11 +120,8 @@ class SharingProviders:
         self, aggregates: frozenset[str], own: set[str]
     ) -> observation.ObservationBuilder | None:
         """Return the providers of the cached list, None to read it again."""
-        cached = self._good()
+        cached = self.reusable(own)
         if cached is None or not aggregates <= cached.aggregates:
-            return None
-        listed = cached.shared.readings.keys()
-        if not (listed.isdisjoint(own) and listed.isdisjoint(self._watched)):
             return None
         return cached.shared
 

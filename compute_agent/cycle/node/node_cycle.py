@@ -88,6 +88,29 @@ class Held:
         return dataclasses.replace(found, wanted=self.wanted)
 
 
+def unchanged(
+    context: CycleContext,
+    node: Node,
+    seen: Observation | errors.AgentError,
+) -> NodeResult | None:
+    """Return the result of a node that needs no cycle, None if it needs one.
+
+    It needs none if its last plan was empty and nothing changed since.
+    """
+    if (
+        context.outage is not None
+        or isinstance(seen, errors.AgentError)
+        or context.back_off.has_refusals(node.uuid)
+    ):
+        return None
+    try:
+        context.may_begin()
+    except errors.Deposed:
+        return None  # the node's cycle tells it
+    made = context.planner.unchanged(node, seen, context.contended)
+    return None if made is None else node_result.planned(node, made.plan)
+
+
 class NodeCycle:
     """One node's cycle.
 

@@ -171,6 +171,8 @@ class NodePlanner:
         self._empty_plans = EmptyPlans()
         self._consumers = KnownConsumers()
         self._memories: dict[str, decide.Memory] = {}
+        # The facts that "unchanged" was told in this cycle.
+        self._told: dict[str, Facts | None] = {}
         self._left = frozenset[str]()
         self._is_ahead = False
 
@@ -213,6 +215,7 @@ class NodePlanner:
         """
         self._records.check_files()
         self._left = frozenset(left)
+        self._told.clear()
         self._consumers.begin()
         self._orders = self._settings.orders()
         self._roots.begin()
@@ -297,6 +300,36 @@ class NodePlanner:
             }
         )
 
+    def unchanged(
+        self,
+        node: Node,
+        seen: Observation,
+        contended: Collection[contention.Item],
+    ) -> NodePlan | None:
+        """Return a node's last plan if it is empty and nothing changed since.
+
+        None if the node has to be planned; ``plan`` then asks the drivers for
+        no facts that they told here.
+        """
+        last = self._empty_plans.last(node.uuid)
+        if (
+            last is None
+            or self._reporter is not None
+            or node.uuid not in seen.providers
+            or not last.made.is_empty()
+        ):
+            return None
+        try:
+            facts = self._descriptions.facts(node, seen)
+            if self._still_holds(last, node, facts, seen, contended):
+                if last.basis.seen is not seen:
+                    self._keep(self._renewed(last.basis, seen), last.made)
+                return last.made
+        except errors.AgentError:
+            return None  # "plan" raises it
+        self._told[node.uuid] = facts
+        return None
+
     def plan(
         self,
         node: Node,
@@ -317,7 +350,7 @@ class NodePlanner:
         if node.uuid not in seen.providers and not orders.is_confirmed:
             self._rivals.check()
         last = self._empty_plans.take(node.uuid)
-        facts = self._descriptions.facts(node, seen)
+        facts = self._facts(node, seen)
         if last is None or why:
             last = None
         elif self._still_holds(last, node, facts, seen, contended):
@@ -496,6 +529,12 @@ class NodePlanner:
                 self._rivals.settled(uuid)
 
     # --- the steps ------------------------------------------------------------
+
+    def _facts(self, node: Node, seen: Observation) -> Facts | None:
+        """Return the facts that the drivers told in this cycle, or tell now."""
+        if node.uuid in self._told:
+            return self._told.pop(node.uuid)
+        return self._descriptions.facts(node, seen)
 
     def _reason_to_wait(self, node: Node) -> str:
         """Return why a reporter writes nothing of a node now, or ''."""

@@ -147,6 +147,10 @@ class EmptyPlans:
     def __init__(self) -> None:
         self._plans: dict[str, EmptyPlan] = {}
 
+    def last(self, node_uuid: str) -> EmptyPlan | None:
+        """Return a node's kept plan."""
+        return self._plans.get(node_uuid)
+
     def take(self, node_uuid: str) -> EmptyPlan | None:
         """Return a node's kept plan and forget it.
 

@@ -24,14 +24,17 @@ class Driver(agents.Driver):
     """Describes each node by its facts: traits, and how many VCPUs.
 
     :ivar described: the nodes it was asked to describe
+    :ivar asked: the nodes it was asked for the facts of
     """
 
     def __init__(self, nodes=NODES):
         super().__init__(self._describe, nodes=nodes)
         self.known = {name: (['HW_CPU_X86_AVX'], 8) for name in NODES.values()}
         self.described = []
+        self.asked = []
 
     def facts(self, nodename):
+        self.asked.append(nodename)
         traits, total = self.known[nodename]
         return [*traits], total  # equal, and never the same
 
@@ -71,6 +74,41 @@ def test_a_driver_without_facts_describes_in_each_cycle(agent, driver):
     agent.done()
     agent.done()
     assert driver.described == [NAME, 'node-2'] * 2
+
+
+def test_facts_are_asked_for_once_in_a_cycle(agent, driver):
+    driver.known[NAME] = (['HW_CPU_X86_AVX2'], 8)
+    driver.asked.clear()
+    agent.done()
+    assert sorted(driver.asked) == sorted(NODES.values())
+
+
+def test_an_unchanged_node_counts_as_finished(agent, driver):
+    driver.known[NAME] = (['HW_CPU_X86_AVX2'], 8)
+    told = []
+    results = agent.tracker.sync(lambda *numbers: told.append(numbers))
+    assert sorted(told) == [(2, 0), (2, 1)]
+    assert [str(r.node) for r in results] == [
+        f'{NAME} ({NODE})',
+        f'node-2 ({OTHER})',
+    ]
+    assert [len(r.applied) for r in results] == [1, 0]
+
+
+def test_an_agent_that_lost_its_share_says_so_of_unchanged_nodes(
+    agent_factory, driver
+):
+    is_lost = []
+
+    def may_begin():
+        if is_lost:
+            raise errors.Deposed('another agent reports the share')
+
+    agent = agent_factory(driver, may_begin=may_begin)
+    for _ in range(3):
+        agent.done()
+    is_lost.append(True)
+    assert [r.untried for r in agent.sync()] == [True, True]
 
 
 @pytest.mark.catches('changed driver facts are ignored')
