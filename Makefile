@@ -61,7 +61,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
     $(sort $(wildcard drivers/*/conf.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo-ironic demo-fleet libvirt-packages database-packages exec-packages browser-packages explore-pictures bench-explore fleet-trials stack bench-outage bench-fleet bench-ironic test servers test-full test-servers test-examples test-rest test-pythons test-debian test-stateful churn chaos parity \
+.PHONY: help alert-rules changelog release ansible-check roll-out-check run demo-ironic demo-fleet libvirt-packages database-packages exec-packages browser-packages explore-pictures bench-explore fleet-trials stack bench-outage bench-fleet bench-ironic test servers test-full test-servers test-examples test-rest test-pythons test-debian test-stateful churn chaos parity \
     companion companion-settings in-place nova-deb nova-deb-check nova-deb-packages test-planted mutmut lint types contracts collect wheel-check dist docs board-picture screens deb deb-check deb-packages container-check bench \
     bench-traits bench-tree bench-rows bench-libvirt bench-rules bench-ways sample \
     surface osc-words driver-checks check clean
@@ -91,6 +91,10 @@ $(BIN)/python:
 
 .venv/docs.stamp: .venv/dev.stamp
 	$(INSTALL) '.[docs]'
+	@touch $@
+
+.venv/release.stamp: .venv/dev.stamp
+	$(INSTALL) '.[release]'
 	@touch $@
 
 .venv/pictures.stamp: .venv/dev.stamp
@@ -203,6 +207,16 @@ browser-packages:
 	.servers/openstackclient/bin/python -m pip install --quiet \
 	    --disable-pip-version-check python-openstackclient osc-placement
 	@touch $@ .servers/openstackclient/installed
+
+# Judges of the files in packaging/kubernetes, kolla and ansible.
+.servers/roll-out.stamp: | $(BIN)/python
+	$(BIN)/python -m venv .servers/roll-out
+	.servers/roll-out/bin/python -m pip install --quiet \
+	    --disable-pip-version-check ansible-core ansible-lint \
+	    kubernetes-validate
+	.servers/roll-out/bin/python -m pip install --quiet \
+	    --disable-pip-version-check --no-deps kolla
+	@touch $@
 
 # What the benchmark measures against: two peers, an environment each.
 .servers/placement.stamp: | $(BIN)/python
@@ -329,8 +343,29 @@ collect: .venv/dev.stamp  ## Each test file can be collected without the others
 	$(BIN)/python tests/collect_alone.py
 
 wheel-check: .venv/dev.stamp  ## Build sdist and wheel, and look at what is in them
-	$(PYTEST) tests/package --ignore=tests/package/deb \
-	    --ignore=tests/package/container
+	$(PYTEST) tests/package $(addprefix --ignore=tests/package/,ansible \
+	    container deb roll_out)
+
+roll-out-check: .venv/dev.stamp .servers/roll-out.stamp  ## The files for Kubernetes, Kolla and Ansible, as their own programs judge them
+	$(PYTEST) tests/package/roll_out
+
+# Three machines, and Ansible that reaches them by ssh.
+ansible-check: .servers/roll-out.stamp .venv/dev.stamp  ## Type docs/afternoon.md on three clean machines (after "make deb"), as root
+	$(PYTEST) tests/package/ansible
+
+release: .venv/release.stamp .venv/docs.stamp  ## Build all that a release ships, twice, and compare (DIRTY=1 for a checkout with changes)
+	packaging/release.sh
+
+# The rules name a page of this repository; your pages have another address.
+alert-rules:  ## Write the alert rules with the address of your pages to build (DOCS=https://…/monitoring.html)
+	@test '$(DOCS)' || { echo 'DOCS= is the address of docs/monitoring.md' >&2; exit 1; }
+	@mkdir -p build
+	@sed 's|docs/monitoring\.md|$(DOCS)|' etc/prometheus/compute-agent.rules.yaml \
+	    > build/compute-agent.rules.yaml
+
+changelog: .venv/release.stamp  ## Write the changelog of the release notes to build/CHANGELOG.rst
+	@mkdir -p build
+	packaging/changelog.sh build/CHANGELOG.rst
 
 # The wheel is made of the unpacked source distribution.
 dist: .venv/dev.stamp  ## Build the source distribution and the wheel in dist/

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A booted Debian in a directory, and the placement that its agent asks."""
 
+import contextlib
 import pathlib
+import shutil
 import socket
 import subprocess
 import time
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import requests
 
@@ -67,6 +69,32 @@ class Machine:
     def service(self, name: str, unit: str = 'compute-agent') -> str:
         """Return a property of the daemon's unit."""
         return self.run(f'systemctl show {unit} -P {name}')
+
+
+@contextlib.contextmanager
+def booted(directory: pathlib.Path, *options: str) -> Iterator[Machine]:
+    """Boot the Debian in a directory, and delete it at the end.
+
+    :param options: of systemd-nspawn
+    """
+    process = subprocess.Popen(
+        ['systemd-nspawn', '--quiet', '--register=no', '--keep-unit',
+         '--console=pipe', '--boot', f'--directory={directory}', *options],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        leader = wait_for(lambda: first_child(process.pid))
+        made = Machine(directory, leader)
+        up = 'systemctl is-system-running --wait'
+        wait_for(lambda: made.attempt(up).stdout.strip() == 'running')
+        yield made
+    finally:
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=PATIENCE)
+        process.kill()
+        process.wait()
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def first_child(pid: int) -> int | None:

@@ -2,6 +2,7 @@
 """The files for systemd, as its own programs judge them; nothing is started."""
 
 import pathlib
+import shutil
 import subprocess
 
 import pytest
@@ -83,3 +84,16 @@ def test_the_template_differs_in_its_files_and_directories_alone():
         'RuntimeDirectory',
         'ExecStart',
     }
+
+
+def test_logrotate_understands_its_file(tmp_path):
+    """It looks for files to rotate, and changes none."""
+    if shutil.which('logrotate') is None:
+        pytest.skip('logrotate is not installed')
+    text = (ETC / 'compute-agent.logrotate').read_text()
+    copy = tmp_path / 'compute-agent'
+    copy.write_text(text.replace('    su compute-agent compute-agent\n', ''))
+    copy.chmod(0o644)
+    said = run('logrotate', '--debug', '--state', str(tmp_path / 's'), copy)
+    assert 'error' not in said
+    assert '/var/log/compute-agent/*.log' in said

@@ -118,7 +118,6 @@ def container(builder, image, placement, tmp_path_factory):
     made.conf.write_text(
         '[DEFAULT]\ncompute_driver = libvirt\n'
         'state_path = /var/lib/compute-agent\nperiodic_fuzzy_delay = 0\n'
-        '[compute_agent]\nmetrics_bind = 127.0.0.1:9733\n'
         f'[placement]\nauth_type = admin_token\ntoken = admin\n'
         f'endpoint = {placement.url}\n'
     )

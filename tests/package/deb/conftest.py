@@ -8,16 +8,14 @@ must be the one that the package was built on. COMPUTE_AGENT_DEBIAN may name a
 tar archive of a Debian with systemd, to begin with it instead of a new one.
 """
 
-import contextlib
 import os
 import pathlib
-import shutil
 import subprocess
 from collections.abc import Iterator
 
 import debian_machine
 import pytest
-from debian_machine import PATIENCE, Machine, wait_for
+from debian_machine import Machine
 
 ROOT = pathlib.Path(__file__).parents[3]
 BUILT = ROOT / 'build' / 'deb'
@@ -54,21 +52,5 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     """A clean Debian that has booted."""
     directory = tmp_path_factory.mktemp('debian') / 'root'
     _unpack(directory)
-    booted = subprocess.Popen(
-        ['systemd-nspawn', '--quiet', '--register=no', '--keep-unit',
-         '--console=pipe', '--boot', f'--directory={directory}'],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        leader = wait_for(lambda: debian_machine.first_child(booted.pid))
-        made = Machine(directory, leader)
-        up = 'systemctl is-system-running --wait'
-        wait_for(lambda: made.attempt(up).stdout.strip() == 'running')
+    with debian_machine.booted(directory) as made:
         yield made
-    finally:
-        booted.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            booted.wait(timeout=PATIENCE)
-        booted.kill()
-        booted.wait()
-        shutil.rmtree(directory, ignore_errors=True)
