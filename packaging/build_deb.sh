@@ -10,6 +10,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 revision=${DEB_REVISION:-1}
 wheels=(build/deb/wheel/compute_agent-*.whl)
 version=$(basename "${wheels[0]}" | cut -d- -f2)
+# Debian sorts "~" before the end, as Python sorts these.
+debian_version=$(sed -E 's/\.?(dev|a|b|rc)([0-9])/~\1\2/' <<<"$version")
 source=build/deb/compute-agent-$version
 PIP="$PWD/.venv/bin/python -m pip --disable-pip-version-check"
 PYTHON=$(/usr/bin/python3 -c \
@@ -33,11 +35,11 @@ cp -r "${wheels[0]}" packaging/compute-agent.conf build/docs/man/compute-agent.1
     etc/prometheus etc/grafana \
     "$source"
 packaging/copy_docs.sh "$source"
-for name in .service @.service .sysusers .tmpfiles; do
+for name in .service @.service .logrotate .sysusers .tmpfiles; do
     cp "etc/compute-agent$name" "$source/debian/"
 done
 cat >"$source/debian/changelog" <<END
-compute-agent ($version-$revision) unstable; urgency=medium
+compute-agent ($debian_version-$revision) unstable; urgency=medium
 
   * The release notes tell what changed.
 

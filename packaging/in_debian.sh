@@ -48,7 +48,9 @@ certificates=/etc/ssl/certs/ca-certificates.crt
 cp --dereference "${PIP_CERT:-${SSL_CERT_FILE:-$certificates}}" \
     "$root$certificates"
 
+# The copy has no git to ask for the version.
 environment=(
+    SETUPTOOLS_SCM_PRETEND_VERSION="$(packaging/version.sh)"
     PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
     DEBIAN_FRONTEND=noninteractive PACKAGES="${PACKAGES:-}"
     PIP_CERT="$certificates" SSL_CERT_FILE="$certificates"

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from urllib3 import connection
 
-from .. import errors, forks, private_files
+from .. import errors, extras, forks, private_files
 from . import proof
 
 _TABLES = frozenset({'alembic_version', 'resource_providers'})
@@ -152,7 +152,7 @@ class EmbeddedPlacement:
             package = (exc.name or str(exc)).partition('.')[0]
             raise errors.ConfigError(
                 f'the embedded placement needs {package}: '
-                "pip install 'compute-agent[embedded]'"
+                f'{extras.advice("embedded")}'
             ) from exc
         with contextlib.ExitStack() as undo:
             listener = undo.enter_context(self._listen())

@@ -19,6 +19,8 @@ from collections.abc import Iterator, Mapping
 from cliff import command, commandmanager, complete
 from cliff import help as cliff_help
 
+from . import completions
+
 NAMESPACE = 'compute_agent.commands'
 
 # cliff 4.9 has no name for it.
@@ -187,19 +189,28 @@ class Help(_Cliffs, cliff_help.HelpCommand):
 
 
 class Complete(_Cliffs, complete.CompleteCommand):
-    """print bash completion command"""  # noqa: D400
+    """print a script that completes commands in a shell"""  # noqa: D400
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return a parser with the shells."""
+        parser = command.Command.get_parser(self, prog_name)
+        parser.add_argument(
+            '--shell',
+            choices=sorted(completions.SHELLS),
+            default='bash',
+            help='The shell that reads the script; "none" prints the words '
+            'alone. By default bash.',
+        )
+        return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Print the completions."""
-        self._table = table()
-        code: int = super().take_action(parsed_args)
-        return code
-
-    def get_actions(self, command: list[str]) -> list[argparse.Action]:
-        """Return the options of a command, without its module if possible."""
-        row = self._table.get(' '.join(command))
-        if row is None:
-            actions: list[argparse.Action] = super().get_actions(command)
-            return actions
-        options = row['options'].split()
-        return [argparse.Action(option_strings=options, dest='')]
+        """Print the script."""
+        app, known = self.app, table()
+        options = {
+            name: known[name]['options'] if name in known else ''
+            for name, _ in app.command_manager
+        }
+        app.stdout.write(
+            completions.script(parsed_args.shell, app.NAME or '', options)
+        )
+        return 0

@@ -19,7 +19,7 @@ import typing
 from collections.abc import Iterator
 from typing import Any
 
-from ... import errors
+from ... import errors, extras
 from ...virt import driver as virt
 from ...virt import loader
 from ..app import configuration, listing, progress
@@ -67,8 +67,7 @@ class DriverCheck(listing.Listing):
         lacking = [n for n in _NEEDED if importlib.util.find_spec(n) is None]
         if lacking:
             raise errors.ConfigError(
-                f'driver check needs {lacking[0]}: '
-                "pip install 'compute-agent[testing]'"
+                f'driver check needs {lacking[0]}: {extras.advice("testing")}'
             )
         given = parsed_args.json
         file = None if given is None else ReportFile(given)

@@ -187,11 +187,16 @@ def _is_of(report: Any, entry: loader.Installed) -> bool:
 def _report_line(report: Any, entry: loader.Installed, contract: str) -> str:
     version, of_contract = report['driver']['version'], report['contract']
     outcome = f'{_outcome(report)} (contract {of_contract}, {_day(report)})'
-    if version != entry.version:
+    if _release(version) != _release(entry.version):
         return f'old: of version {version}: {outcome}'
     if of_contract != contract:
         return f'old: of another contract than {contract}: {outcome}'
     return outcome
+
+
+def _release(version: str) -> str:
+    """Return the release that a development version leads to."""
+    return version.partition('.dev')[0]
 
 
 def _outcome(report: Any) -> str:

@@ -198,10 +198,12 @@ def contents(names: Names) -> dict[str, str]:
 def agent_requirement() -> str:
     """Return the versions of the agent for which the package is made."""
     installed = importlib.metadata.version('compute-agent')
-    release = re.match(r'(\d+)(\.\d+)*', installed)
+    release = re.match(r'(\d+)(\.\d+)*(\.dev)?', installed)
     if release is None:
         return 'compute-agent'
-    return f'compute-agent>={release[0]},<{int(release[1]) + 1}'
+    # pip takes a version before a release if a requirement names one.
+    least = f'{release[0]}0' if release[3] else release[0]
+    return f'compute-agent>={least},<{int(release[1]) + 1}'
 
 
 def write(files: Mapping[str, str], folder: pathlib.Path) -> None:

@@ -4,7 +4,7 @@
 import argparse
 import webbrowser
 
-from ... import errors, forks
+from ... import errors, extras, forks
 from ...cycle import garbage
 from ...monitoring.values import address
 from ..app import command, signals
@@ -44,8 +44,7 @@ class Explore(command.AgentCommand):
         except ImportError as exc:
             package = (exc.name or str(exc)).partition('.')[0]
             raise errors.ConfigError(
-                f'the pages need {package}: pip install '
-                "'compute-agent[explore]'"
+                f'the pages need {package}: {extras.advice("explore")}'
             ) from exc
         pages = site.Site(audit.load_conf(self.app.global_options))
         garbage.set_thresholds()

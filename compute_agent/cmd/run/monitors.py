@@ -18,7 +18,7 @@ from oslo_config import cfg
 
 from compute_agent.plan.operations import operations
 
-from ... import errors, forks
+from ... import errors, extras, forks
 from ...monitoring import current, server, textfile
 from ...monitoring.metrics import Metrics
 from ...monitoring.values import address, health
@@ -115,10 +115,7 @@ class _Page:
             made = self._made
         except ImportError as exc:
             package = (exc.name or str(exc)).partition('.')[0]
-            why = (
-                f'the page needs {package}: pip install '
-                "'compute-agent[explore]'\n"
-            )
+            why = f'the page needs {package}: {extras.advice("explore")}\n'
             return 404, [('Content-Type', 'text/plain')], why.encode()
         return made.answer(path, headers)
 

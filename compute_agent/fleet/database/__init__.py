@@ -9,11 +9,11 @@ is set; without the extra, the import raises a ``ConfigError``.
 
 import importlib.util
 
-from ... import errors
+from ... import errors, extras
 
 for _name in ('alembic', 'oslo_db', 'sqlalchemy'):
     if importlib.util.find_spec(_name) is None:
         raise errors.ConfigError(
             f'[compute_agent] state_connection needs {_name}, which is not '
-            'installed: pip install "compute-agent[fleet]"'
+            f'installed: {extras.advice("fleet")}'
         )

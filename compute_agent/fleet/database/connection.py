@@ -22,7 +22,7 @@ from oslo_db import exception as oslo_errors
 from oslo_db.sqlalchemy import exc_filters
 from sqlalchemy import exc as sa_errors
 
-from ... import error_text, errors
+from ... import error_text, errors, extras
 
 T = TypeVar('T')
 _OPTION = '[compute_agent] state_connection'
@@ -98,7 +98,7 @@ def engine(url: str, lease_seconds: float = 3 * SECONDS) -> sa.Engine:
     except ImportError as exc:
         raise errors.ConfigError(
             f'{_OPTION} needs {driver.partition("+")[2]}, which is not '
-            'installed: pip install "compute-agent[fleet]"'
+            f'installed: {extras.advice("fleet")}'
         ) from exc
     except (*_UNFIT, sa_errors.ArgumentError) as exc:
         raise _wrong_option(exc) from exc

@@ -12,6 +12,7 @@ import tomllib
 import pytest
 
 from compute_agent import deprecation
+from packaging import requirements
 
 
 @pytest.mark.long
@@ -66,7 +67,9 @@ def test_the_package_says_which_agents_it_is_for(cli, tmp_path):
     project = tomllib.loads((folder / 'pyproject.toml').read_text())
     (needed,) = project['project']['dependencies']
     version = importlib.metadata.version('compute-agent')
-    assert needed.startswith(f'compute-agent>={version},<')
+    assert requirements.Requirement(needed).specifier.contains(
+        version, prereleases=True
+    )
     driver = (folder / 'shelf_driver' / 'driver.py').read_text()
     assert f"contract_version = '{deprecation.CONTRACT_VERSION}'" in driver
 

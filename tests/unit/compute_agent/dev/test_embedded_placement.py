@@ -63,7 +63,7 @@ except errors.ConfigError as exc:
     )
     assert done.stdout == (
         f'the embedded placement needs {missing}: '
-        "pip install 'compute-agent[embedded]'\n"
+        'install the agent with [embedded] (docs/install.md, With pip)\n'
     )
     assert done.stderr == ''
     assert not list(tmp_path.iterdir())
