@@ -40,6 +40,13 @@ PACKAGES = (
 ) = (
     [c for c in pages.commands(PAGE) if c.block == block] for block in range(7)
 )
+CERTIFICATES = pathlib.Path('/etc/ssl/certs/ca-certificates.crt')
+# What tells pip of an index, as where this test runs, and pip's words for it.
+INDEX = {
+    'PIP_INDEX_URL': 'index-url',
+    'PIP_EXTRA_INDEX_URL': 'extra-index-url',
+    'https_proxy': 'proxy',
+}
 SSHD = 'Port {port}\nListenAddress 127.0.0.1\nUsePAM no\n'
 RECAP = re.compile(
     r'^(cn\d) +: ok=\d+ +changed=(\d+) +unreachable=(\d+) +failed=(\d+)',
@@ -153,7 +160,7 @@ def shell(machines, deb, key, ports, placement, tmp_path_factory):
 
     def typed(command, code=0):
         ran = subprocess.run(
-            ['bash', '-c', command.text],
+            ['bash', '-c', getattr(command, 'text', command)],
             cwd=folder,
             env=environment,
             capture_output=True,
@@ -268,3 +275,50 @@ def test_all_leave_and_nothing_stays(shell, machines, placement):
         for name in ('/var/lib', '/etc', '/opt', '/var/cache'):
             assert not machine.path(f'{name}/compute-agent').exists()
         assert machine.attempt('id compute-agent').returncode != 0
+
+
+@pytest.fixture(scope='module')
+def with_environment(machines, wheel):
+    """The command that installs the wheel on cn1 instead of the package."""
+    machine = machines['cn1']
+    shutil.copy(CERTIFICATES, machine.path('/etc/certificates.crt'))
+    lines = ['[global]', 'cert = /etc/certificates.crt']
+    lines += [
+        f'{option} = {os.environ[name]}'
+        for name, option in INDEX.items()
+        if name in os.environ
+    ]
+    machine.path('/etc/pip.conf').write_text('\n'.join([*lines, '']))
+    return (
+        'ansible-playbook site.yml --limit cn1'
+        ' -e compute_agent_method=venv'
+        f' -e compute_agent_wheel={wheel} -e compute_agent_etc={ROOT}/etc'
+        """ -e '{"compute_agent_extras": ["host"]}'"""
+        ' -e compute_agent_running=true'
+    )
+
+
+def test_check_mode_changes_nothing_for_an_environment(
+    shell, machines, with_environment
+):
+    shell(f'{with_environment} --check')
+    assert not machines['cn1'].path('/opt/compute-agent').exists()
+
+
+def test_the_role_makes_an_environment_and_changes_nothing_then(
+    shell, machines, with_environment, placement
+):
+    shell(with_environment)
+    assert set(placement.providers()) == {'cn1'}
+    assert package(machines['cn1']) == ''
+    assert changed(shell(with_environment)) == {'cn1': 0}
+
+
+def test_the_environment_leaves_nothing(shell, machines, placement):
+    shell(f'{PURGE.text} --limit cn1')
+    assert placement.providers() == {}
+    machine = machines['cn1']
+    for name in ('/opt', '/etc', '/var/lib', '/var/cache'):
+        assert not machine.path(f'{name}/compute-agent').exists()
+    units = machine.path('/etc/systemd/system').glob('compute-agent*')
+    assert not list(units)
