@@ -12,7 +12,7 @@ password check, and at most one request per agent and minute.
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from keystoneauth1 import adapter, discover, plugin
@@ -73,11 +73,17 @@ class Catalog:
             used = self._address(
                 auth.get_access(self._found.session).service_catalog
             )
-            now = self._address(self._read(auth))
+            fresh = self._read(auth)
+            now = self._address(fresh)
+            is_one_of_many = not self._found.region_name and any(
+                one.url == used for one in self._everywhere(fresh)
+            )
         except Exception as exc:  # noqa: BLE001 (of any plugin)
             LOG.debug("keystone's catalog cannot be read again: %r", exc)
             return
-        if now != used:
+        # Without a region, keystoneauth takes the first one of the catalog. A
+        # region that came since may be the first, and is another cloud.
+        if now != used and not is_one_of_many:
             LOG.info(
                 "keystone's catalog has %s at %s now, and not at %s",
                 self._service,
@@ -107,6 +113,17 @@ class Catalog:
             rate_semaphore=protection.NO_RATE_LIMIT,
         )
         return service_catalog.ServiceCatalogV3(answer.json()['catalog'])
+
+    def _everywhere(
+        self, catalog: service_catalog.ServiceCatalog
+    ) -> Iterator[discover.EndpointData]:
+        """Yield the service's endpoints in all regions."""
+        of_types = catalog.get_endpoints_data(
+            service_type=self._found.service_type,
+            interface=self._found.interface or 'public',
+        )
+        for endpoints in of_types.values():
+            yield from endpoints
 
     def _address(self, catalog: service_catalog.ServiceCatalog) -> str | None:
         """Return the service's address in a catalog, None without one."""

@@ -127,7 +127,7 @@ def scripted(answers: Answers | None = None) -> Iterator[ScriptedServer]:
 def keystone(
     request: Received,
     url: str,
-    catalog: Mapping[str, str],
+    catalog: Mapping[str, str | Mapping[str, str]],
     *,
     token_id: str = 'TOKEN-1',
     role: str = 'service',
@@ -135,7 +135,7 @@ def keystone(
     """Return keystone's answer to discovery, or with a token or its catalog.
 
     :param url: keystone's own address
-    :param catalog: service type → address
+    :param catalog: service type → address, or region → address
     :param token_id: the token that it gives
     :param role: the role of the token's user
     """
@@ -156,15 +156,18 @@ def keystone(
             'id': kind,
             'endpoints': [
                 {
-                    'id': kind,
+                    'id': f'{kind}-{region}',
                     'interface': 'public',
-                    'region': 'one',
-                    'region_id': 'one',
+                    'region': region,
+                    'region_id': region,
                     'url': address,
                 }
+                for region, address in (
+                    {'one': known} if isinstance(known, str) else known
+                ).items()
             ],
         }
-        for kind, address in catalog.items()
+        for kind, known in catalog.items()
     ]
     if is_catalog:
         return answer(body={'catalog': endpoints})

@@ -202,6 +202,20 @@ def test_an_endpoint_that_is_added_later_is_found(
     assert service.send(GET) == {}
 
 
+@pytest.mark.catches('a new region is taken for the old one')
+def test_a_new_region_is_not_taken_for_the_old_one(tmp_path, cloud_of):
+    """Without region_name, keystoneauth takes the catalog's first region."""
+    cloud = cloud_of('placement')
+    service = to_placement(tmp_path, by_password(cloud.keystone.url))
+    service.send(GET)
+    cloud.old.answers = without_backend
+    cloud.catalog['placement'] = {'a': cloud.new.url, 'one': cloud.old.url}
+    for _ in range(2):
+        with pytest.raises(errors.NoServer):
+            service.send(GET)
+    assert not cloud.new.received
+
+
 @pytest.mark.catches('an outage asks keystone again and again')
 def test_an_outage_asks_keystone_for_the_catalog_once_a_minute(
     tmp_path, cloud_of

@@ -62,6 +62,11 @@ def _(_look_again, _self):
     return None
 
 
+@plant(catalog.Catalog._everywhere, 'a new region is taken for the old one')
+def _(_everywhere, _self, _catalog):
+    return ()
+
+
 @plant(catalog.Catalog._is_due, 'an outage asks keystone again and again')
 def _(_is_due, _self):
     return True
