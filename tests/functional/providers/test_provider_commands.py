@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent provider``: found, created, deleted, filled, told of."""
+"""``compute-agent resource provider``: found, created, deleted, filled, told of."""
 
 import csv
 import io

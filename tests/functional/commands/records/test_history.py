@@ -15,6 +15,8 @@ import pytest
 pytestmark = pytest.mark.long
 
 ROOT = '11111111-1111-4111-8111-111111111111'
+RESERVE = ('resource', 'provider', 'inventory', 'set', 'cn1', '--amend')
+RESERVE += ('--resource',)
 
 
 @pytest.fixture
@@ -319,10 +321,10 @@ def test_new_entries_are_followed_until_the_person_stops(
         command='history',
     )
     many.wait_for('"What"')
-    synced.run('provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=1')
+    synced.run(*RESERVE, 'VCPU:reserved=1')
     many.wait_for('~VCPU reserved=0')
-    synced.run('trait', 'add', 'CUSTOM_NEW')  # of no node
-    synced.run('provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=2')
+    synced.run('trait', 'create', 'CUSTOM_NEW')  # of no node
+    synced.run(*RESERVE, 'VCPU:reserved=2')
     many.wait_for('~VCPU reserved=1')
     assert many.end(number) == 0
     found = [json.loads(line) for line in many.said.splitlines()]
@@ -338,7 +340,7 @@ def test_followed_entries_are_lines_for_people(synced, daemon):
         command='history',
     )  # fmt: skip
     one.wait_for('traits')
-    synced.run('trait', 'add', 'CUSTOM_NEW')
+    synced.run('trait', 'create', 'CUSTOM_NEW')
     one.wait_for('trait created', 2)
     assert one.end(signal.SIGINT) == 0
     first, *_, last = one.said.splitlines()
