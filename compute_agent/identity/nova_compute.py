@@ -350,13 +350,8 @@ class NovaCompute:
             f'decide which of the two reports the host: {ADVICE}'
         )
 
-    def note(self, uuid: str) -> str:
-        """Return a line about a nova-compute that ran when the agent began.
-
-        It is empty for a root that is not of this host.
-        """
-        if uuid not in compute_id.uuid_files(self._directories):
-            return ''
+    def note(self) -> str:
+        """Return a line about a nova-compute that ran when the agent began."""
         if self._note is None:
             number = next(processes(self._proc), '')
             sign = look(self._directories, self._proc)

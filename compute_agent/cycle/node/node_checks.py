@@ -136,8 +136,9 @@ class RootChecks:
 
     def note_nova(self, tree: provider_tree.ProviderTree, node: Node) -> None:
         """Note that nova-compute reports this host too."""
-        line = '' if self._nova is None else self._nova.note(node.uuid)
-        if line:
+        if self._nova is None or node.uuid not in self._uuid_files():
+            return
+        if line := self._nova.note():
             tree.note(line)
 
 

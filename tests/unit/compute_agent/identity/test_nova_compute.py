@@ -58,8 +58,8 @@ def test_a_running_nova_compute_is_seen(host, own, line):
     nova = host('/sbin/init', line)
     assert 'it runs as process 101' in nova.reason_to_wait(UUID)
     assert 'set mode = companion' in nova.reason_to_wait(UUID)
-    assert 'process 101' in nova.note(UUID)
-    assert '\n' not in nova.reason_to_wait(UUID) + nova.note(UUID)
+    assert 'process 101' in nova.note()
+    assert '\n' not in nova.reason_to_wait(UUID) + nova.note()
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_running_nova_compute_is_seen(host, own, line):
 def test_other_programs_are_no_nova_compute(host, own, line):
     give(own)
     nova = host(line)
-    assert nova.reason_to_wait(UUID) == nova.note(UUID) == ''
+    assert nova.reason_to_wait(UUID) == nova.note() == ''
 
 
 def test_a_uuid_that_this_agent_did_not_write_is_a_sign(host, own):
@@ -94,7 +94,7 @@ def test_a_uuid_that_is_in_the_agent_s_directory_too_is_none(host, own):
 def test_a_root_of_another_host_does_not_wait(host, own):
     give(own)
     nova = host('/usr/bin/nova-compute')
-    assert nova.reason_to_wait(OTHER) == nova.note(OTHER) == ''
+    assert nova.reason_to_wait(OTHER) == ''
 
 
 def test_a_nova_compute_that_ended_is_no_reason_any_more(host, own):
