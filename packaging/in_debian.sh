@@ -58,7 +58,7 @@ environment=(
 )
 while IFS= read -r line; do
     environment+=("$line")
-done < <(env | grep -iE '^(CI|PIP_(EXTRA_)?INDEX_URL|COMPUTE_AGENT_[A-Z_]*|https?_proxy|no_proxy)=' || true)
+done < <(env | grep -iE '^(CI|PIP_(EXTRA_)?INDEX_URL|COMPUTE_AGENT_[A-Z_]*|PYTEST_XDIST_[A-Z_]*|https?_proxy|no_proxy)=' || true)
 
 inside='
 if [ -n "$PACKAGES" ]; then
