@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find allocations without a consumer, and inventories that do not fit.
 
-Pure: no I/O, configuration, logging or clock. A consumer of placement is a
+Pure: no I/O, configuration, logging or clock. Also find what an evacuation left
+behind. A consumer of placement is a
 server or a migration of nova. Nova must have been asked for each of them;
 otherwise the consumer is unknown.
 """
 
 from collections.abc import Iterator
 
-from . import cloud, finding
+from . import cloud, finding, hosts
 
 Kind = finding.Kind
 
@@ -115,4 +116,68 @@ def _over(one: cloud.ListedProvider, why: str) -> finding.Finding:
         why=why,
         advice='nothing more fits; migrate instances, or correct the '
         'inventory or its ratio',
+    )
+
+
+def left_findings(known: cloud.Cloud) -> Iterator[finding.Finding]:
+    """Yield servers that use another compute node than the one they are on.
+
+    An evacuated server keeps its allocations on the failed host until the
+    nova-compute there starts again. It is proven by nova alone: the server is
+    on one of the hosts, nova does nothing to it, and a finished evacuation took
+    it from the other.
+    """
+    for consumer, roots in sorted(known.placement.divided().items()):
+        home = known.nova.homes.get(consumer)
+        if home is None:
+            continue
+        by_name = {known.placement.providers[u].name: u for u in roots}
+        here = [n for n in by_name if hosts.are_similar(n, home.host)]
+        for name, uuid in sorted(by_name.items()):
+            if len(here) == 1 and name not in here:
+                root = known.placement.providers[uuid]
+                yield _left(known, consumer, root, home)
+
+
+def is_evacuated(home: cloud.Home, root: cloud.ListedProvider) -> bool:
+    """Return True if nova proves that a server left a host for another one."""
+    return (
+        home.is_settled
+        and not hosts.are_similar(home.host, root.name)
+        and any(hosts.are_similar(root.name, one) for one in home.evacuated)
+    )
+
+
+def _left(
+    known: cloud.Cloud,
+    consumer: str,
+    root: cloud.ListedProvider,
+    home: cloud.Home,
+) -> finding.Finding:
+    subject = f'{consumer} on {root}'
+    if not is_evacuated(home, root):
+        return finding.Finding(
+            kind=Kind.LEFT_ALLOCATIONS,
+            level=finding.Level.UNKNOWN,
+            subject=subject,
+            why=f'nova has this server on {home.host}, and tells of no finished '
+            'evacuation: a migration or a resize may be under way',
+        )
+    return finding.Finding(
+        kind=Kind.LEFT_ALLOCATIONS,
+        subject=subject,
+        why=f'nova evacuated this server to {home.host}',
+        advice='audit --repair takes them off this host; a nova-compute that '
+        'starts there again does it, too',
+        repair=finding.LeaveHost(
+            consumer=consumer,
+            host=root,
+            providers=tuple(
+                sorted(
+                    one.uuid
+                    for one in known.placement.consumers()[consumer]
+                    if one.root_uuid == root.uuid
+                )
+            ),
+        ),
     )

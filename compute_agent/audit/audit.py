@@ -15,7 +15,7 @@ providers that a resource class is.
 import dataclasses
 from collections.abc import Iterator, Sequence
 
-from . import allocations, children, cloud, finding, hosts
+from . import allocations, children, cloud, finding, hosts, peers, shapes
 
 Kind = finding.Kind
 
@@ -24,7 +24,7 @@ def _custom_name_findings(known: cloud.Cloud) -> Iterator[finding.Finding]:
     """Yield the names that nobody uses, or that nobody can use."""
     for name in sorted(known.placement.unused_traits - known.nova.forbidden):
         yield _unused_trait(known.nova, name)
-    yield from _classes(known.placement)
+    yield from _classes(known.placement, known.nova)
     for name in sorted(known.placement.missing_traits):
         yield finding.Finding(
             kind=Kind.MISSING_TRAIT,
@@ -65,20 +65,44 @@ def _unused_trait(nova: cloud.Nova, name: str) -> finding.Finding:
     )
 
 
-def _classes(placement: cloud.Placement) -> Iterator[finding.Finding]:
+def _classes(
+    placement: cloud.Placement, nova: cloud.Nova
+) -> Iterator[finding.Finding]:
     if not placement.is_complete or placement.changing:
         return
     used = {
         rc for one in placement.contents.values() for rc in one.inventories
     }
     for name in sorted(placement.custom_classes - used):
-        yield finding.Finding(
+        yield _unused_class(nova, name)
+
+
+def _unused_class(nova: cloud.Nova, name: str) -> finding.Finding:
+    why = 'no provider has an inventory of this resource class'
+    flavors = nova.wanted_classes.get(name)
+    if flavors:
+        return finding.Finding(
+            kind=Kind.WANTED_CLASS,
+            subject=name,
+            why=f'{why}, but a flavor asks for it: {", ".join(flavors)}',
+            advice='no host can meet this flavor: look at the drivers that '
+            'report this class, or change the flavor',
+        )
+    if nova.problem:
+        return finding.Finding(
             kind=Kind.UNUSED_CLASS,
             subject=name,
-            why='no provider has an inventory of this resource class',
-            advice='if no flavor and no agent needs it: compute-agent '
-            'resource class delete NAME',
+            why=f'{why}; nova did not answer for its flavors',
+            advice='if no flavor needs it: compute-agent resource class '
+            'delete NAME',
         )
+    return finding.Finding(
+        kind=Kind.UNUSED_CLASS,
+        subject=name,
+        why=f'{why}, and no flavor asks for it',
+        advice='audit --repair deletes it',
+        repair=finding.DeleteClass(name=name),
+    )
 
 
 _CHECKS = (
@@ -87,6 +111,9 @@ _CHECKS = (
     hosts.share_findings,
     children.findings,
     allocations.findings,
+    allocations.left_findings,
+    peers.findings,
+    shapes.findings,
     _custom_name_findings,
 )
 
@@ -111,7 +138,7 @@ def suspects(known: cloud.Cloud) -> Suspects:
         dead=frozenset(
             one.uuid
             for root in known.placement.roots()
-            if judge.by_name(root).life is hosts.Life.GONE
+            if judge.by_name(root).is_dead
             for one in trees[root.uuid]
         ),
     )

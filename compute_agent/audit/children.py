@@ -19,7 +19,7 @@ def findings(known: cloud.Cloud) -> Iterator[finding.Finding]:
     judge = hosts.Hosts(known)
     for uuid, tree in sorted(known.placement.trees().items()):
         root = known.placement.providers.get(uuid)
-        if root and judge.verdict(root).life is hosts.Life.GONE:
+        if root and judge.verdict(root).is_dead:
             continue
         orphans = _orphans(known, tree)
         yield from _tops(known, tree, orphans)

@@ -113,6 +113,15 @@ class Placement:
             found.setdefault(one.root_uuid, []).append(one)
         return found
 
+    def divided(self) -> dict[str, frozenset[str]]:
+        """Return consumer → roots, for those on several compute nodes."""
+        found: dict[str, set[str]] = {}
+        for consumer, used in self.consumers().items():
+            roots = {one.root_uuid for one in used} & self.compute_nodes
+            if len(roots) > 1:
+                found[consumer] = roots
+        return {one: frozenset(roots) for one, roots in found.items()}
+
     def consumers(self) -> dict[str, list[ListedProvider]]:
         """Return the providers that each consumer uses, as far as read."""
         found: dict[str, list[ListedProvider]] = {}
@@ -120,6 +129,20 @@ class Placement:
             for consumer in self.contents[uuid].allocations:
                 found.setdefault(consumer, []).append(self.providers[uuid])
         return found
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Home:
+    """Where nova has a server.
+
+    :ivar host: the name of its hypervisor
+    :ivar is_settled: False while nova does something to the server
+    :ivar evacuated: the hypervisors from which a finished evacuation took it
+    """
+
+    host: str
+    is_settled: bool
+    evacuated: frozenset[str] = frozenset()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +156,8 @@ class Nova:
         migrations of nova
     :ivar flavors: the names of the flavors that require a trait
     :ivar forbidden: the traits that a flavor forbids
+    :ivar wanted_classes: the names of the flavors that ask for a custom class
+    :ivar homes: of the servers that use several compute nodes
     """
 
     problem: str = ''
@@ -144,6 +169,10 @@ class Nova:
         default_factory=dict
     )
     forbidden: frozenset[str] = frozenset()
+    wanted_classes: Mapping[str, tuple[str, ...]] = dataclasses.field(
+        default_factory=dict
+    )
+    homes: Mapping[str, Home] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,16 @@ class DeleteTrait:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteClass:
+    """Delete a custom resource class of which no provider has inventory."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f'delete resource class {self.name}'
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteProviders:
     """Delete a tree without allocations, or a part of it.
 
@@ -59,10 +69,28 @@ class DeleteAllocations:
         return f'delete allocations of consumer {self.consumer} (on {on})'
 
 
-Repair: TypeAlias = DeleteTrait | DeleteProviders | DeleteAllocations
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class LeaveHost:
+    """Take a server's allocations off a host from which it was evacuated.
+
+    :ivar host: the root of that host
+    :ivar providers: the providers of its tree on which the audit found some
+    """
+
+    consumer: str
+    host: cloud.ListedProvider
+    providers: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f'take the allocations of {self.consumer} off {self.host}'
 
 
-# Repairs of so many providers, or consumers, need no ``--yes``.
+Repair: TypeAlias = (
+    DeleteTrait | DeleteClass | DeleteProviders | DeleteAllocations | LeaveHost
+)
+
+
+# Repairs of so many providers, consumers or classes need no ``--yes``.
 FEW = 10
 
 
@@ -80,7 +108,10 @@ def too_much(
         for one in planned
         if isinstance(one, DeleteProviders)
     )
-    consumers = sum(isinstance(one, DeleteAllocations) for one in planned)
+    consumers = sum(
+        isinstance(one, DeleteAllocations | LeaveHost) for one in planned
+    )
+    classes = sum(isinstance(one, DeleteClass) for one in planned)
     traits = sum(isinstance(one, DeleteTrait) for one in planned)
     few = FEW if percent else 0
     lines = [
@@ -88,6 +119,7 @@ def too_much(
         for count, noun in (
             (providers, 'providers'),
             (consumers, "consumers' allocations"),
+            (classes, 'resource classes'),
         )
         if count > few
     ]
@@ -126,12 +158,17 @@ class Kind(enum.Enum):
     EMPTY_PROVIDER = 'empty-provider'
     ORPHANED_ALLOCATIONS = 'orphaned-allocations'
     NODE_WITHOUT_INSTANCE = 'node-without-instance'
+    LEFT_ALLOCATIONS = 'left-allocations'
     OVER_CAPACITY = 'over-capacity'
     FULLY_RESERVED = 'fully-reserved'
     UNUSED_TRAIT = 'unused-trait'
     WANTED_TRAIT = 'wanted-trait'
     UNUSED_CLASS = 'unused-class'
+    WANTED_CLASS = 'wanted-class'
     MISSING_TRAIT = 'missing-trait'
+    UNLIKE_PEERS = 'unlike-peers'
+    EQUAL_CHILDREN = 'equal-children'
+    CARVED_CARD = 'carved-card'
     CHANGING = 'changing-provider'
 
 

@@ -76,6 +76,8 @@ class Life(enum.Enum):
     ALIVE = enum.auto()
     NO_HOST = enum.auto()
     GONE = enum.auto()
+    #: Ironic alone says so: nova was not asked.
+    GONE_FROM_IRONIC = enum.auto()
     UNKNOWN = enum.auto()
 
 
@@ -86,8 +88,19 @@ class Verdict:
     life: Life
     why: str = ''
 
+    @property
+    def is_dead(self) -> bool:
+        """True if the host seems to be gone."""
+        return self.life in _DEAD
+
 
 _ALIVE = Verdict(life=Life.ALIVE)
+#: The states in which the contents of a tree decide.
+_DEAD = {Life.GONE, Life.GONE_FROM_IRONIC}
+_IRONIC_DENIES = (
+    'its name is its uuid, as that of an Ironic node is, and Ironic has no such '
+    'node'
+)
 _NOVA_DENIES = (
     'nova knows no hypervisor and no nova-compute service of this uuid or name'
 )
@@ -107,7 +120,7 @@ class Hosts:
         By nova's answers and the age of the root's last change.
         """
         found = self.by_name(root)
-        if found.life is not Life.GONE:
+        if not found.is_dead:
             return found
         contents = self._known.placement.contents.get(root.uuid)
         age = contents.age if contents else None
@@ -139,7 +152,7 @@ class Hosts:
         if root.uuid in known.placement.sharing:
             return Verdict(life=Life.NO_HOST)
         if known.nova.problem:
-            return Verdict(life=Life.UNKNOWN, why=known.nova.problem)
+            return self._by_ironic_alone(root)
         if not root.is_like_ironic:
             evidence = _NOVA_DENIES
         elif known.ironic.problem:
@@ -153,6 +166,22 @@ class Hosts:
         if not is_marked and not known.choices.names(root):
             return Verdict(life=Life.NO_HOST, why=evidence)
         return Verdict(life=Life.GONE, why=evidence)
+
+    def _by_ironic_alone(self, root: cloud.ListedProvider) -> Verdict:
+        """Return the state of a root's host if nova cannot tell.
+
+        A provider whose name is its own uuid is an Ironic node's: a hypervisor
+        of another kind has the name of its host.
+        """
+        known = self._known
+        is_answered = known.ironic.instances and not known.ironic.problem
+        if (
+            is_answered
+            and root.uuid == root.name.lower()
+            and root.uuid in known.placement.compute_nodes
+        ):
+            return Verdict(life=Life.GONE_FROM_IRONIC, why=_IRONIC_DENIES)
+        return Verdict(life=Life.UNKNOWN, why=known.nova.problem)
 
     def _is_known(self, root: cloud.ListedProvider) -> bool:
         nodes = self._known.ironic.instances
@@ -176,8 +205,8 @@ def findings(known: cloud.Cloud) -> Iterator[finding.Finding]:
                 subject=str(root),
                 why=found.why,
             )
-        elif found.life is Life.GONE:
-            yield _dead(known, root, trees[root.uuid], found.why)
+        elif found.is_dead:
+            yield _dead(known, root, trees[root.uuid], found)
         elif found.life is Life.NO_HOST and found.why:
             yield finding.Finding(
                 kind=finding.Kind.NO_HOST,
@@ -193,14 +222,23 @@ def _dead(
     known: cloud.Cloud,
     root: cloud.ListedProvider,
     tree: Sequence[cloud.ListedProvider],
-    why: str,
+    found: Verdict,
 ) -> finding.Finding:
-    """Return the finding for a dead host, with its repair if there is one."""
+    """Return the finding for a dead host, with its repair if there is one.
+
+    Ironic may hide a node from the user with whom it is asked, so its word
+    alone is enough for a person, and not for a repair.
+    """
     obstacle = _obstacle(known, tree)
+    if not obstacle and found.life is Life.GONE_FROM_IRONIC:
+        obstacle = (
+            'if the user in [ironic] may see all nodes: compute-agent resource '
+            f'provider delete {root.uuid}'
+        )
     return finding.Finding(
         kind=finding.Kind.DEAD_HOST,
         subject=str(root),
-        why=why,
+        why=found.why,
         advice=obstacle or 'audit --repair deletes it',
         repair=None
         if obstacle

@@ -8,7 +8,7 @@ take a request for each kind.
 
 import dataclasses
 import email.utils
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from compute_agent.plan import allocations as alloc
 from compute_agent.tree import assertion
@@ -153,9 +153,13 @@ class Survey:
         found = codec_allocations.consumer(uuid, body)
         return found and found[0]
 
-    def delete_allocations(self, consumer: alloc.Consumer) -> None:
-        """Take all allocations off a consumer, if it is unchanged.
+    def delete_allocations(
+        self, consumer: alloc.Consumer, but: Collection[str] = ()
+    ) -> None:
+        """Take the allocations off a consumer, if it is unchanged.
 
+        :param but: the providers on which it keeps them
         :raises errors.Conflict: the consumer changed since it was read
         """
-        self._service.send(codec_allocations.no_allocations(consumer))
+        kept = {u: consumer.allocations[u] for u in but}
+        self._service.send(codec_allocations.remainder(consumer, kept))

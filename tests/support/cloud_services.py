@@ -79,6 +79,9 @@ class Nova(Service):
 
     :ivar hypervisors: host name by uuid
     :ivar servers: the uuids of all servers
+    :ivar homes: the hypervisor of some servers, by uuid
+    :ivar tasks: what nova does to some servers, by uuid
+    :ivar evacuations: the rows of evacuations in ``/os-migrations``
     :ivar migrations: the uuids of all migrations
     :ivar flavors: extra specs by name
     :ivar services: the rows of ``/os-services``
@@ -89,6 +92,9 @@ class Nova(Service):
         super().__init__()
         self.hypervisors: dict[str, str] = {}
         self.servers: list[str] = []
+        self.homes: dict[str, str] = {}
+        self.tasks: dict[str, str] = {}
+        self.evacuations: list[dict[str, typing.Any]] = []
         self.migrations: list[str] = []
         self.flavors: dict[str, dict[str, str]] = {}
         self.services: list[dict[str, typing.Any]] = []
@@ -111,6 +117,24 @@ class Nova(Service):
             }
         )
 
+    def evacuate(self, server: str, source: str, target: str) -> None:
+        """Have a server on another host, and a record of how it came there."""
+        self.servers.append(server)
+        self.homes[server] = target
+        self.evacuations.append(
+            {
+                'id': len(self.evacuations) + 1,
+                'uuid': f'{len(self.evacuations):08}-9999-4999-8999-999999999999',
+                'instance_uuid': server,
+                'migration_type': 'evacuation',
+                'status': 'done',
+                'source_compute': source,
+                'source_node': source,
+                'dest_compute': target,
+                'dest_node': target,
+            }
+        )
+
     def answer(self, path: str, query: Query) -> Answer:
         """Return the answer to one request, as compute API 2.69 has it."""
         noun = path.strip('/').removeprefix('os-').removesuffix('/detail')
@@ -123,8 +147,16 @@ class Nova(Service):
                 {'id': one, 'name': 'vm', 'links': []} for one in self.servers
             ],
             'migrations': lambda: [
-                {'id': n, 'uuid': one, 'status': 'finished'}
-                for n, one in enumerate(self.migrations)
+                one
+                for one in (
+                    *(
+                        {'id': n, 'uuid': one, 'status': 'finished'}
+                        for n, one in enumerate(self.migrations)
+                    ),
+                    *self.evacuations,
+                )
+                if query.get('instance_uuid')
+                in {None, one.get('instance_uuid')}
             ],
             'flavors': lambda: [
                 {'id': name, 'name': name, 'extra_specs': specs}
@@ -150,7 +182,13 @@ class Nova(Service):
 
     def _server(self, uuid: str) -> Answer:
         if uuid in self.servers:
-            return 200, {'server': {'id': uuid, 'name': 'vm'}}
+            server = {
+                'id': uuid,
+                'name': 'vm',
+                'OS-EXT-SRV-ATTR:hypervisor_hostname': self.homes.get(uuid),
+                'OS-EXT-STS:task_state': self.tasks.get(uuid),
+            }
+            return 200, {'server': server}
         message = f'Instance {uuid} could not be found.'
         return 404, {'itemNotFound': {'code': 404, 'message': message}}
 

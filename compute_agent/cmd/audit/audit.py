@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from oslo_config import cfg
 
-from report_client.api import providers, survey, traits
+from report_client.api import providers, resource_classes, survey, traits
 
 from ... import error_text, errors
 from ...audit import audit, cloud, finding
@@ -49,7 +49,8 @@ class Audit(command.Report):
             '--allocations',
             action='store_true',
             help='Read the inventories and allocations of every provider, two '
-            'requests for each, and judge these too.',
+            'requests for each, the traits and aggregates of every compute '
+            'node, two more, and judge these too.',
         )
         parser.add_argument(
             '--unchanged-for',
@@ -71,9 +72,10 @@ class Audit(command.Report):
         parser.add_argument(
             '--repair',
             action='store_true',
-            help='Delete unused custom traits, orphaned children, the '
-            'providers of dead hosts that have no allocations, and '
-            'allocations whose consumer nova does not know.',
+            help='Delete unused custom traits and resource classes, orphaned '
+            'children, the providers of dead hosts that have no allocations, '
+            'allocations whose consumer nova does not know, and those that '
+            'an evacuation left on the failed host.',
         )
         confirm.add_option(parser)
 
@@ -193,6 +195,7 @@ class Auditing:
         mender = mending.Mender(
             providers=providers.Providers(self._service),
             traits=traits.Traits(self._service),
+            classes=resource_classes.ResourceClasses(self._service),
             survey=self._survey,
             nova=self._nova,
             rows=self.gathered.rows,

@@ -4,10 +4,12 @@
 Results with the same cause are shown together, the first of them by name.
 """
 
+import collections
 import typing
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...audit import cloud, finding
+from ..plan import outcomes
 from . import mending
 
 _SHOWN = 5  # subjects with the same cause
@@ -24,12 +26,18 @@ TITLES = {
     finding.Kind.EMPTY_PROVIDER: 'empty providers',
     finding.Kind.ORPHANED_ALLOCATIONS: 'allocations without a consumer',
     finding.Kind.NODE_WITHOUT_INSTANCE: 'nodes allocated to something else',
+    finding.Kind.LEFT_ALLOCATIONS: 'allocations left on another host',
     finding.Kind.OVER_CAPACITY: 'inventories used above their capacity',
     finding.Kind.FULLY_RESERVED: 'inventories that are fully reserved',
     finding.Kind.UNUSED_TRAIT: 'custom traits that nobody uses',
     finding.Kind.WANTED_TRAIT: 'custom traits that a flavor requires in vain',
     finding.Kind.UNUSED_CLASS: 'custom resource classes that nobody uses',
+    finding.Kind.WANTED_CLASS: 'custom resource classes that a flavor asks '
+    'for in vain',
     finding.Kind.MISSING_TRAIT: 'standard traits that placement lacks',
+    finding.Kind.UNLIKE_PEERS: 'traits that nearly all peers have',
+    finding.Kind.EQUAL_CHILDREN: 'trees with many equal children',
+    finding.Kind.CARVED_CARD: 'cards that can be allocated twice',
     finding.Kind.CHANGING: 'providers that could not be read',
 }
 _HEADERS = {
@@ -44,7 +52,21 @@ def text(found: Sequence[finding.Finding], known: cloud.Cloud) -> list[str]:
     lines = [line for level in finding.Level for line in _level(found, level)]
     if not any(one.level is finding.Level.FINDING for one in found):
         lines.append('nothing was found that is wrong')
-    return [*lines, *asked(known)]
+    return [*lines, *_table(found), *asked(known)]
+
+
+def _table(found: Sequence[finding.Finding]) -> list[str]:
+    """Return the number of results of each kind, if there are several."""
+    counts = collections.Counter((one.level, one.kind) for one in found)
+    rows = [
+        (level.value, counts[level, kind], TITLES[kind])
+        for level in finding.Level
+        for kind in finding.Kind
+        if counts[level, kind]
+    ]
+    if len(rows) < 2:
+        return []
+    return outcomes.table(('result', 'number', 'of'), rows)
 
 
 def _level(

@@ -77,7 +77,9 @@ def gather(
     )
     read = _Contents(sources, rows)
     placement = read.of(known, everything=everything)
-    nova = sources.nova.with_consumers(known.nova, placement.consumers())
+    nova = sources.nova.with_consumers(
+        known.nova, placement.consumers(), placement.divided()
+    )
     return Gathered(
         cloud=dataclasses.replace(known, placement=placement, nova=nova),
         rows=rows,
@@ -158,12 +160,14 @@ class _Contents:
         if everything:
             wanted |= set(self._rows)
         found: dict[str, cloud.Contents | None] = {}
+        hosts = known.placement.compute_nodes
 
         def step(uuid: str) -> None:
             found[uuid] = self._read(
                 self._rows[uuid],
                 is_dead=uuid in suspects.dead,
                 is_traitless=uuid in traitless,
+                is_peer=everything and uuid in hosts,
             )
             self._sources.advance(len(wanted))
 
@@ -194,7 +198,12 @@ class _Contents:
         return traitless
 
     def _read(
-        self, row: codec.ListedProvider, *, is_dead: bool, is_traitless: bool
+        self,
+        row: codec.ListedProvider,
+        *,
+        is_dead: bool,
+        is_traitless: bool,
+        is_peer: bool,
     ) -> cloud.Contents | None:
         """Return the contents of one provider, None if it kept changing."""
         age = self._age(row) if is_dead and row.parent_uuid is None else None
@@ -211,16 +220,17 @@ class _Contents:
             allocations=use.allocations,
             age=age,
         )
-        if is_dead:
+        if is_dead or is_peer:
             traits = self._survey.names_of(row, assertion.Kind.TRAIT)
             if traits is None or traits[0] != use.generation:
                 return None
-            return dataclasses.replace(contents, traits=traits[1])
-        if is_traitless and not use.inventories:
+            contents = dataclasses.replace(contents, traits=traits[1])
+        is_bare = is_traitless and not use.inventories
+        if is_peer or (is_bare and not is_dead):
             members = self._survey.names_of(row, assertion.Kind.AGGREGATE)
             if members is None or members[0] != use.generation:
                 return None
-            return dataclasses.replace(contents, aggregates=members[1])
+            contents = dataclasses.replace(contents, aggregates=members[1])
         return contents
 
     def _age(self, row: codec.ListedProvider) -> float | None:

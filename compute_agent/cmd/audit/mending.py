@@ -9,13 +9,20 @@ history gets what was deleted right after it, also if the next request fails.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 
 from report_client.api import providers as providers_api
-from report_client.api import survey, traits
+from report_client.api import resource_classes, survey, traits
 from report_client.http.messages import codec
 
 from ... import errors
+from ...audit import allocations as judged
 from ...audit import finding
 from ...plan import allocations
 from ...plan.change import Change
@@ -48,6 +55,7 @@ class Mender:
 
     providers: providers_api.Providers
     traits: traits.Traits
+    classes: resource_classes.ResourceClasses
     survey: survey.Survey
     nova: nova_answers.NovaAnswers
     rows: gathering.Rows
@@ -77,14 +85,22 @@ class Mender:
         match repair:
             case finding.DeleteTrait(name=name):
                 return lambda: self._drop(name)
+            case finding.DeleteClass(name=name):
+                return lambda: self._drop_class(name)
             case finding.DeleteProviders():
                 return lambda: self._delete(repair)
+            case finding.LeaveHost():
+                return lambda: self._leave(repair)
             case finding.DeleteAllocations(consumer=consumer):
                 return lambda: self._free(consumer)
 
     def _drop(self, name: str) -> None:
         self.traits.remove(name)
         self.tell([_dropped_trait(name)])
+
+    def _drop_class(self, name: str) -> None:
+        self.classes.remove(name)
+        self.tell([Entry(what=What.DROPPED_CLASS, text=name)])
 
     def _delete(self, repair: finding.DeleteProviders) -> None:
         """Delete a tree or a part of it, if it is as it was judged.
@@ -126,6 +142,28 @@ class Mender:
         self.survey.delete_allocations(consumer)
         self.tell([*_freed_consumer(consumer, self.rows)])
 
+    def _leave(self, repair: finding.LeaveHost) -> None:
+        """Take a server's allocations off a host that it was evacuated from.
+
+        :raises errors.AgentError: nova, or placement, says something else now
+        """
+        consumer = self.survey.consumer(repair.consumer)
+        used = set(consumer.allocations) if consumer else set[str]()
+        left = {
+            uuid
+            for uuid in used
+            if uuid in self.rows
+            and self.rows[uuid].root_uuid == repair.host.uuid
+        }
+        kept = used - left
+        if consumer is None or left != set(repair.providers) or not kept:
+            raise errors.Refused('its allocations are others by now')
+        home = self.nova.home(repair.consumer)
+        if home is None or not judged.is_evacuated(home, repair.host):
+            raise errors.Refused('nova does something with this server by now')
+        self.survey.delete_allocations(consumer, kept)
+        self.tell([*_freed_consumer(consumer, self.rows, left)])
+
 
 def _dropped_trait(name: str) -> Entry:
     """Return the entry about a trait that is deleted."""
@@ -145,13 +183,16 @@ def _deleted_provider(row: codec.ListedProvider) -> Entry:
 
 
 def _freed_consumer(
-    freed: allocations.Consumer, rows: gathering.Rows
+    freed: allocations.Consumer,
+    rows: gathering.Rows,
+    left: Collection[str] | None = None,
 ) -> Iterator[Entry]:
     """Yield an entry for each provider that a consumer no longer uses.
 
     :param rows: the providers by uuid, as the audit read them
+    :param left: these providers; None for all that it used
     """
-    for uuid in sorted(freed.allocations):
+    for uuid in sorted(freed.allocations if left is None else left):
         row = rows.get(uuid)
         yield Entry(
             what=What.FREED,

@@ -24,6 +24,13 @@ _EMPTY = (
 
 _ONE_BY_ONE = 20  # consumers for which nova is asked one by one
 _TRAIT = 'trait'
+_CLASS = 'resources'
+_HOST = 'OS-EXT-SRV-ATTR:hypervisor_hostname'
+_TASK = 'OS-EXT-STS:task_state'
+# An evacuation is done once the server runs on its new host, and completed once
+# the nova-compute of the old one has started again.
+_EVACUATED = {'done', 'completed'}
+_ENDED = _EVACUATED | {'failed', 'error'}
 _ALL = {'all_tenants': 'True'}
 
 
@@ -63,19 +70,70 @@ class NovaAnswers:
             forbidden=frozenset(
                 name for name, how in flavors if how == 'forbidden'
             ),
+            wanted_classes={
+                name: tuple(sorted(by))
+                for (name, how), by in flavors.items()
+                if how == _CLASS
+            },
         )
 
     def with_consumers(
-        self, hosts: cloud.Nova, consumers: Collection[str]
+        self,
+        hosts: cloud.Nova,
+        consumers: Collection[str],
+        divided: Collection[str] = (),
     ) -> cloud.Nova:
-        """Return the same with those of the consumers that nova knows."""
+        """Return the same with those of the consumers that nova knows.
+
+        :param divided: those that use several compute nodes; nova is asked
+            where each is, two requests for each
+        """
         if self._api is None or hosts.problem or not consumers:
             return hosts
         try:
             known = self.known(consumers)
+            homes = {
+                uuid: home
+                for uuid in sorted(known.intersection(divided))
+                if (home := self.home(uuid))
+            }
         except errors.AgentError as exc:
             return _failed(exc)
-        return dataclasses.replace(hosts, known_consumers=frozenset(known))
+        return dataclasses.replace(
+            hosts, known_consumers=frozenset(known), homes=homes
+        )
+
+    def home(self, uuid: str) -> cloud.Home | None:
+        """Return where a server is; None if it is no server, or on no host.
+
+        :raises errors.AgentError: nova did not answer completely
+        """
+        if self._api is None:
+            raise errors.ConfigError(NOT_ASKED)
+        server = self._api.server(uuid)
+        if server is None:
+            return None
+        host, task = server.get(_HOST), server.get(_TASK, '')
+        if not isinstance(host, str) or not host:
+            return None
+        query = {'instance_uuid': uuid, 'migration_type': 'evacuation'}
+        rows = [
+            row
+            for page in self._api.pages('/os-migrations', 'migrations', query)
+            for row in page
+        ]
+        return cloud.Home(
+            host=host,
+            is_settled=task is None
+            and all(row.get('status') in _ENDED for row in rows),
+            evacuated=frozenset(
+                str(row.get('source_node') or row.get('source_compute'))
+                for row in rows
+                if row.get('status') in _EVACUATED
+                and row.get('instance_uuid') == uuid
+                and row.get('migration_type') == 'evacuation'
+            ),
+        )
 
     def known(self, consumers: Collection[str]) -> set[str]:
         """Return those of the consumers that are servers or migrations.
@@ -121,7 +179,10 @@ def _hypervisors(api: nova_api.NovaApi) -> dict[str, str]:
 
 
 def _flavors(api: nova_api.NovaApi) -> dict[tuple[str, str], list[str]]:
-    """Return the flavors by custom trait and ``required`` or ``forbidden``."""
+    """Return the flavors by custom name and what they say of it.
+
+    Of a trait that is ``required`` or ``forbidden``, of a class ``resources``.
+    """
     found: dict[tuple[str, str], list[str]] = {}
     query = {'is_public': 'None'}
     for page in api.pages('/flavors/detail', 'flavors', query):
@@ -135,8 +196,12 @@ def _flavors(api: nova_api.NovaApi) -> dict[tuple[str, str], list[str]]:
             for key, value in specs.items():
                 # Either "trait:NAME" or "trait", a group, and ":NAME".
                 group, _, name = key.partition(':')
-                if group.startswith(_TRAIT) and names.is_custom(name):
-                    by = found.setdefault((name, str(value)), [])
+                is_class = group.startswith(_CLASS)
+                if names.is_custom(name) and (
+                    is_class or group.startswith(_TRAIT)
+                ):
+                    how = _CLASS if is_class else str(value)
+                    by = found.setdefault((name, how), [])
                     by.append(nova_api.text(row, 'name'))
     return found
 

@@ -75,12 +75,24 @@ class NovaApi:
 
         :raises errors.AgentError: there is no clear answer
         """
+        return self.server(uuid) is not None
+
+    def server(self, uuid: str) -> Row | None:
+        """Return a server, None if nova has none of this uuid; one request.
+
+        :raises errors.AgentError: there is no clear answer
+        """
         path = f'/servers/{uuid}'
         status, body = self._answer(path, {})
         if status == 404 and _not_found(body) and uuid in _not_found(body):
-            return False
+            return None
         self._check(path, status, body)
-        return True
+        found = body.get('server')
+        if not isinstance(found, dict):
+            raise errors.UnknownState(
+                f"nova's answer has no server: {error_text.excerpt(body)}"
+            )
+        return found
 
     def _get(self, path: str, query: Mapping[str, str]) -> typing.Any:
         status, body = self._answer(path, query)

@@ -158,21 +158,13 @@ def consumer(
     return json_shapes.parse(read, body)
 
 
-def no_allocations(consumer: alloc.Consumer) -> codec.Request:
-    """Return the request that takes all allocations off a consumer (1.28).
-
-    ``PUT /allocations/{consumer}``: 204; 409 if the consumer has another
-    generation. A DELETE would not check the generation.
-    """
-    return remainder(consumer, {})
-
-
 def remainder(
     consumer: alloc.Consumer, allocations: alloc.Parts
 ) -> codec.Request:
     """Return the request that leaves a consumer these allocations (1.28).
 
-    The codes are those of ``no_allocations``.
+    ``PUT /allocations/{consumer}``: 204; 409 if the consumer has another
+    generation. A DELETE would not check the generation.
     """
     return codec.Request(
         method='PUT',

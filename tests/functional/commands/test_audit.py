@@ -334,6 +334,79 @@ def test_a_wrong_command_line_is_said(cloud, words, said):
     assert said in result.line
 
 
+def test_a_node_that_ironic_lacks_is_found_without_nova(cloud, ironic_list):
+    """The command that mends it is in the result, and does."""
+    cloud.cli.configure()
+    cloud.ask_ironic(ironic_list)
+    ironic_list.instances = {CHILD: None}
+    cloud.host(NODE, NODE, CUSTOM_GOLD=1)
+    found = cloud.audit('--repair', '--yes', '-f', 'json').data['results']
+    (gone,) = [one for one in found if one['level'] == 'finding']
+    assert (gone['kind'], gone['subject']) == ('dead-host', NODE)
+    assert 'Ironic has no such node' in gone['why']
+    assert NODE in cloud.providers()
+    _, _, command = gone['advice'].partition('compute-agent ')
+    assert cloud.cli.run(*command.split()).code == 0
+    assert NODE not in cloud.providers()
+
+
+def test_a_host_unlike_its_peers_and_a_carved_card_are_found(cloud):
+    """With --allocations; their mends are commands."""
+    cloud.nova.hypervisor('cn2', CN2)
+    for number in range(4):
+        uuid = f'{number:08}-5555-4555-8555-555555555555'
+        traits = ['COMPUTE_NODE', 'HW_CPU_X86_AVX2']
+        cloud.provider(f'peer{number}', uuid, traits=traits, VCPU=8)
+        cloud.nova.hypervisor(f'peer{number}', uuid)
+    cloud.cli.others.add_traits(CN1, 'HW_CPU_X86_AVX2')
+    cloud.provider('cn1_0000:84:00.0', CHILD, CN1, PGPU=1)
+    cloud.provider('cn1_pci_0000_84_00_0', NODE, CN1, VGPU=8)
+    data = cloud.audit('--allocations', '-f', 'json').data
+    by_kind = {one['kind']: one for one in data['results']}
+    assert by_kind.keys() == {'carved-card', 'unlike-peers'}
+    _, _, command = by_kind['carved-card']['advice'].partition(
+        'until then: compute-agent '
+    )
+    assert cloud.cli.run(*command.split()).code == 0
+    assert cloud.results('--allocations') == {}
+    cloud.cli.placement(f'/resource_providers/{CHILD}', 'DELETE')
+    cloud.cli.placement(f'/resource_providers/{NODE}', 'DELETE')
+    data = cloud.audit('--allocations', '-f', 'json').data
+    (unlike,) = [o for o in data['results'] if o['kind'] == 'unlike-peers']
+    assert (unlike['subject'], unlike['level']) == (f'cn2 ({CN2})', 'note')
+    assert 'HW_CPU_X86_AVX2, which 5 of 6 hosts' in unlike['why']
+
+
+def test_an_audit_ends_with_the_number_of_each_result(cloud):
+    cloud.cli.placement('/traits/CUSTOM_OLD', 'PUT')
+    lines = cloud.audit().out.splitlines()
+    begin = lines.index('result   number  of')
+    assert lines[begin + 1 : begin + 3] == [
+        'finding       1  hosts that are gone',
+        'finding       1  custom traits that nobody uses',
+    ]
+
+
+def test_the_requests_for_all_allocations_are_counted(cloud, sent):
+    """Two for a provider, and two more for a compute node, each time."""
+    cloud.nova.hypervisor('cn2', CN2)
+    counts = []
+    for name in ('', 'cn3', 'pool'):
+        if name == 'cn3':
+            cloud.host(name, NODE, VCPU=8)
+            cloud.nova.hypervisor(name, NODE)
+        elif name:
+            traits = ['MISC_SHARES_VIA_AGGREGATE']
+            cloud.provider(name, CHILD, traits=traits, DISK_GB=9)
+        sent.clear()
+        assert cloud.audit('--allocations').code == 0
+        counts.append(len([one for one in sent if 'resource_p' in one]))
+    first, with_host, with_pool = counts
+    assert with_host - first == 4
+    # One more list: a trait is in use that was not.
+    assert with_pool - with_host == 2
+
+
 # --- repair -------------------------------------------------------------------
 
 
@@ -565,6 +638,101 @@ def test_a_trait_that_a_provider_got_at_the_last_moment_stays(
     result = cloud.audit('--repair', '--yes')
     assert result.code == 1
     assert 'has it; remove it there first' in result.out
+
+
+@pytest.fixture
+def evacuated(cloud):
+    """A server that nova evacuated from cn1 to cn2, and that uses both."""
+    cloud.nova.hypervisor('cn2', CN2)
+    cloud.provider('pool', CHILD, traits=['MISC_SHARES_VIA_AGGREGATE'])
+    cloud.inventory(CHILD, DISK_GB=9)
+    cloud.nova.evacuate(VM, 'cn1', 'cn2')
+    cloud.cli.placement(
+        f'/allocations/{VM}',
+        'PUT',
+        {
+            'allocations': {
+                CN1: {'resources': {'VCPU': 1}},
+                CN2: {'resources': {'VCPU': 1}},
+                CHILD: {'resources': {'DISK_GB': 1}},
+            },
+            'project_id': 'p',
+            'user_id': 'u',
+            'consumer_generation': None,
+            'consumer_type': 'INSTANCE',
+        },
+    )
+    return cloud
+
+
+def used_by_server(cloud):
+    return set(cloud.cli.placement(f'/allocations/{VM}')['allocations'])
+
+
+def test_what_an_evacuation_left_is_taken_off_the_failed_host(evacuated, sent):
+    assert evacuated.results() == {}
+    assert evacuated.results('--allocations') == {
+        'left-allocations': [f'{VM} on cn1 ({CN1})']
+    }
+    evacuated.nova.asked.clear()
+    sent.clear()
+    result = evacuated.audit('--allocations', '--repair', '--yes')
+    assert (result.code, result.err) == (0, '')
+    assert f'done: take the allocations of {VM} off cn1' in result.out
+    assert used_by_server(evacuated) == {CN2, CHILD}
+    # Where the server is, and its evacuations in two pages: for the audit and
+    # once more before the write.
+    of_server = [one for one in evacuated.nova.asked if VM in one]
+    assert len(of_server) == 1 + 2 * 3
+    assert [one for one in sent if '/allocations/' in one] == [
+        f'GET /allocations/{VM}',
+        f'PUT /allocations/{VM}',
+    ]
+    assert evacuated.results('--allocations') == {}
+
+
+@pytest.mark.parametrize(
+    'change',
+    [
+        lambda nova: nova.tasks.update({VM: 'migrating'}),
+        lambda nova: nova.evacuations[0].update(status='pre-migrating'),
+        lambda nova: nova.evacuations.clear(),
+    ],
+)
+def test_a_server_that_moves_keeps_all_its_allocations(evacuated, change):
+    change(evacuated.nova)
+    result = evacuated.audit('--allocations', '--repair', '--yes')
+    assert 'unknown: allocations left on another host: 1' in result.out
+    assert used_by_server(evacuated) == {CN1, CN2, CHILD}
+
+
+@pytest.mark.catches('allocations leave a host without the proof of nova')
+def test_a_server_that_moves_back_at_the_last_moment_keeps_all(
+    evacuated, monkeypatch
+):
+    before(
+        evacuated,
+        monkeypatch,
+        f'GET /allocations/{VM}',
+        lambda: evacuated.nova.tasks.update({VM: 'migrating'}),
+    )
+    result = evacuated.audit('--allocations', '--repair', '--yes')
+    assert result.code == 1
+    assert 'nova does something with this server by now' in result.out
+    assert used_by_server(evacuated) == {CN1, CN2, CHILD}
+
+
+def test_unused_classes_go_and_those_of_flavors_stay(cloud):
+    cloud.nova.hypervisor('cn2', CN2)
+    for name in ('CUSTOM_OLD', 'CUSTOM_WANTED'):
+        cloud.cli.placement(f'/resource_classes/{name}', 'PUT')
+    cloud.nova.flavors = {'m1': {'resources:CUSTOM_WANTED': '1'}}
+    result = cloud.audit('--allocations', '--repair', '--yes')
+    assert result.code == 2
+    assert 'done: delete resource class CUSTOM_OLD' in result.out
+    assert cloud.results('--allocations') == {
+        'wanted-class': ['CUSTOM_WANTED']
+    }
 
 
 def test_after_an_outage_no_other_repair_is_tried(broken, monkeypatch):

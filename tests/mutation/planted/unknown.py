@@ -7,6 +7,7 @@ import variants
 from planted.catalogue import plant, stand_in
 
 from compute_agent import errors
+from compute_agent.audit import allocations, hosts
 from compute_agent.cycle.departures import departed_nodes, questions
 from compute_agent.limits import judgement
 from compute_agent.ownership.explanations import notes
@@ -169,3 +170,21 @@ class _ForgetsAll(client.ReportClient):
         except errors.Unavailable:
             self._kept.journal.forget(node_uuids)
             raise
+
+
+@plant(
+    allocations.is_evacuated,
+    'allocations leave a host without the proof of nova',
+)
+def _(_is_evacuated, _home, _root):
+    return True
+
+
+@plant(
+    hosts.Hosts._by_ironic_alone, 'Ironic without any node has lost them all'
+)
+def _(_by_ironic_alone, self, root):
+    some = {'some': None, **self._known.ironic.instances}
+    ironic = dataclasses.replace(self._known.ironic, instances=some)
+    known = dataclasses.replace(self._known, ironic=ironic)
+    return _by_ironic_alone(hosts.Hosts(known), root)

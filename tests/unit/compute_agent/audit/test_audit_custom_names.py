@@ -62,6 +62,21 @@ def test_a_class_is_unknown_if_one_provider_could_not_be_read(some):
     assert not some.found(Kind.UNUSED_CLASS)
 
 
+def test_a_class_goes_only_if_nova_says_that_no_flavor_asks_for_it(some):
+    some.placement = {
+        'custom_classes': frozenset({'CUSTOM_OLD'}),
+        'is_complete': True,
+    }
+    assert some.one(Kind.UNUSED_CLASS).repair == finding.DeleteClass(
+        name='CUSTOM_OLD'
+    )
+    some.nova = {'wanted_classes': {'CUSTOM_OLD': ('m1.gold',)}}
+    wanted = some.one(Kind.WANTED_CLASS)
+    assert (wanted.repair, 'm1.gold' in wanted.why) == (None, True)
+    some.nova = {'problem': 'nova was not asked'}
+    assert some.one(Kind.UNUSED_CLASS).repair is None
+
+
 def test_a_standard_trait_that_placement_lacks_is_a_note(some):
     some.placement = {'missing_traits': frozenset({'HW_NEW'})}
     assert some.one(Kind.MISSING_TRAIT).level is Level.NOTE
@@ -84,6 +99,10 @@ def consumers(count):
     ]
 
 
+def classes(count):
+    return [finding.DeleteClass(name=str(n)) for n in range(count)]
+
+
 def traits(count):
     return [finding.DeleteTrait(name=str(n)) for n in range(count)]
 
@@ -95,6 +114,8 @@ def traits(count):
         ([providers(11)], 0, 1),
         ([providers(1), providers(10)], 0, 1),
         (consumers(11), 0, 1),
+        (classes(10), 0, 0),
+        (classes(11), 0, 1),
         (traits(50), 250, 0),
         (traits(50), 249, 1),
         ([providers(11), *consumers(11), *traits(60)], 60, 3),

@@ -48,6 +48,32 @@ def test_a_host_in_another_domain_is_another_host(some):
     assert some.found(Kind.DEAD_HOST, Level.FINDING)
 
 
+@pytest.mark.parametrize('has_ironic', [True, False])
+@pytest.mark.catches('Ironic without any node has lost them all')
+def test_without_nova_a_node_that_ironic_lacks_is_gone(some, has_ironic):
+    """Its word is enough for a person, and not for a repair."""
+    some.root(NODE, NODE)
+    some.nova = {'problem': 'nova was not asked'}
+    if not has_ironic:
+        assert some.one(Kind.DEAD_HOST).level is Level.UNKNOWN
+        return
+    some.node(uuid_of('another'))
+    found = some.one(Kind.DEAD_HOST)
+    assert (found.level, found.repair) == (Level.FINDING, None)
+    assert 'Ironic has no such node' in found.why
+    assert found.advice.endswith(f'provider delete {NODE}')
+
+
+def test_without_nova_only_a_compute_node_named_by_its_uuid_is_judged(some):
+    some.node(uuid_of('another'))
+    some.nova = {'problem': 'nova was not asked'}
+    some.root(NODE, NODE, marked=False)
+    some.root(uuid_of('name'), uuid_of('other'))
+    some.root('cn1')
+    found = some.found(Kind.DEAD_HOST)
+    assert [one.level for one in found] == [Level.UNKNOWN] * 3
+
+
 def test_without_nova_no_host_is_gone(some):
     some.root('cn1')
     some.root(NODE, NODE)

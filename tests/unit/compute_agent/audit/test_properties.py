@@ -41,6 +41,7 @@ def hosts(draw):
 def built(described, nova, ironic):
     """Return the cloud of these hosts."""
     made = Cloud()
+    made.node(uuid_of('another'))  # an Ironic without any is unknown
     known, ours = set(), set()
     for number, one in enumerate(described):
         name = f'h{number}x'
@@ -89,13 +90,15 @@ def built(described, nova, ironic):
 
 def model_of_life(one, nova, ironic):
     """Return the verdict on one host, as a table has it."""
-    if one['ours']:
+    in_nova = nova == 'answers' and one['known_by'] != 'nobody'
+    asked_ironic = one['bare_metal'] and ironic == 'answers'
+    if one['ours'] or in_nova or (asked_ironic and one['in_ironic']):
         return 'alive'
-    if nova == 'answers' and one['known_by'] != 'nobody':
-        return 'alive'
-    if one['bare_metal'] and ironic == 'answers' and one['in_ironic']:
-        return 'alive'
-    if nova == 'silent' or (one['bare_metal'] and ironic == 'silent'):
+    # A marked root of a bare-metal node needs no nova.
+    is_sure = asked_ironic and one['marked']
+    if nova == 'silent' and not is_sure:
+        return 'unknown'
+    if one['bare_metal'] and ironic == 'silent':
         return 'unknown'
     if not one['marked']:
         return 'no host'
@@ -144,7 +147,11 @@ def test_only_what_the_model_says_is_repaired(described, nova, ironic):
             if kind == 'deleted' and sure
         }
         if life == 'gone':
-            if not one['consumers'] and 'cyborg' not in one['children']:
+            if (
+                sure
+                and not one['consumers']
+                and 'cyborg' not in one['children']
+            ):
                 expected.add(('provider', uuid_of(name)))
                 expected |= {
                     ('provider', uuid_of(f'{name} child {n}'))
