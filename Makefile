@@ -218,6 +218,12 @@ browser-packages:
 	    --disable-pip-version-check --no-deps kolla
 	@touch $@
 
+# The agent as a plugin of that client.
+.servers/openstackclient-agent.stamp: $(DECLARED) .servers/openstackclient.stamp
+	.servers/openstackclient/bin/python -m pip install --quiet \
+	    --disable-pip-version-check --editable .
+	@touch $@
+
 # What the benchmark measures against: two peers, an environment each.
 .servers/placement.stamp: | $(BIN)/python
 	$(BIN)/python -m venv .servers/placement
@@ -263,11 +269,11 @@ test: .venv/dev.stamp  ## Unit tests, functional tests on a real placement; minu
 	$(QUICK) $(addprefix --ignore=,$(SLOW_TESTS)) $(COVERAGE)
 
 # All but what is built of this checkout.
-servers: $(IRONIC) $(IRONIC_DATABASES) .servers/browser.stamp .servers/keystone-postgresql.stamp .servers/nova-libvirt.stamp .servers/prometheus.stamp
+servers: $(IRONIC) $(IRONIC_DATABASES) .servers/browser.stamp .servers/keystone-postgresql.stamp .servers/nova-libvirt.stamp .servers/openstackclient.stamp .servers/prometheus.stamp
 
 test-full: test-servers test-examples  ## Every test, all examples, real servers (--keep-going to run all of it)
 
-test-servers: .venv/dev.stamp servers .servers/nova-agent.stamp  ## Tests with real servers, which mostly wait (WORKERS=2 for less load)
+test-servers: .venv/dev.stamp servers .servers/nova-agent.stamp .servers/openstackclient-agent.stamp  ## Tests with real servers, which mostly wait (WORKERS=2 for less load)
 	$(PYTEST) $(WAITING) tests/full
 
 test-examples: .venv/dev.stamp  ## Every test without real servers, all examples

@@ -30,8 +30,11 @@ if typing.TYPE_CHECKING:
 OWN_GROUP = 'compute_agent'  # conf/compute_agent.py registers os_cloud
 _ENVIRONMENT = 'environment_account'
 _ACCOUNT = 'account'
+_LENT = 'lent_cloud'
 _BACKSLASH = 'backslash'
 _PLACES = ('clouds', '', 'auth')  # the second one is the name of the cloud
+# The names that openstacksdk gives to what no file names.
+_UNNAMED = ('defaults', 'envvars')
 # One of these variables is enough to say which account is meant.
 _VARIABLES = ('OS_CLOUD', 'OS_AUTH_URL', 'OS_AUTH_TYPE', 'OS_ENDPOINT')
 
@@ -39,6 +42,11 @@ _VARIABLES = ('OS_CLOUD', 'OS_AUTH_URL', 'OS_AUTH_TYPE', 'OS_ENDPOINT')
 def allow_environment(conf: cfg.ConfigOpts) -> None:
     """Let the environment give the account where no option does."""
     _note(conf, OWN_GROUP, _ENVIRONMENT, value=True)
+
+
+def lend(conf: cfg.ConfigOpts, region: 'cloud_region.CloudRegion') -> None:
+    """Let each group have the account of a cloud that somebody else found."""
+    _note(conf, OWN_GROUP, _LENT, value=region)
 
 
 def account_of(conf: cfg.ConfigOpts, group: str) -> Account:
@@ -85,6 +93,16 @@ def _find_section(conf: cfg.ConfigOpts, group: str) -> None:
 
 
 def _settled(conf: cfg.ConfigOpts, group: str) -> Account:
+    lent = _noted(conf, OWN_GROUP, _LENT)
+    if lent is not None:
+        found = typing.cast('cloud_region.CloudRegion', lent)
+        _write(conf, group, found)
+        is_named = bool(found.name) and found.name not in _UNNAMED
+        return Account(
+            section=group,
+            origin=Origin.CLOUD if is_named else Origin.ENVIRONMENT,
+            cloud=found.name if is_named else '',
+        )
     name = _noted(conf, OWN_GROUP, 'os_cloud')
     if name:
         return _from_cloud(conf, group, str(name))

@@ -69,6 +69,8 @@ def load(
     _keep_own_state(conf, options)
     if options.os_cloud is not None:
         conf.set_override('os_cloud', options.os_cloud, group=clouds.OWN_GROUP)
+    if options.region is not None:
+        clouds.lend(conf, options.region)
     if environment:
         clouds.allow_environment(conf)
     if not local:

@@ -12,6 +12,7 @@ import argparse
 import itertools
 import json
 import os
+import re
 import textwrap
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +21,6 @@ from cliff import lister, show
 from cliff.formatters import json_format
 
 from ... import error_text, errors
-from ...tree import names
 from . import command, plain_text
 
 Rows = Iterable[Sequence[typing.Any]]
@@ -29,7 +29,9 @@ Listed = tuple[Rows, str | None, int]
 
 _WITH_ARRAYS = {'json', 'yaml'}
 _FRAME = 3  # characters of a table between two columns
-_NARROW = 8  # characters: no column is wrapped to less
+_LONG = 20  # characters of a word that is not broken
+_WORDS = re.compile('[ ,]')
+_UUID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 
 
 class Columns(command.AgentCommand):
@@ -162,12 +164,14 @@ class Listing(Columns, lister.Lister):
             return rows
         chosen = parsed_args.columns
         kept = [name for name in columns if name in (chosen or columns)]
-        spared = []
-        for name in self.SPARE if not chosen else ():
-            if _width(columns, rows, kept) <= width:
+        table = _Table(columns, rows)
+        spared: list[str] = []
+        for name in () if chosen else [*self.SPARE, *reversed(columns[1:])]:
+            if table.least_width(kept) <= width:
                 break
-            kept.remove(name)
-            spared.append(name)
+            if name in kept:
+                kept.remove(name)
+                spared.append(name)
         if spared:
             parsed_args.columns = kept
             self.say(
@@ -175,7 +179,7 @@ class Listing(Columns, lister.Lister):
                 f'{", ".join(spared)}; -f json has all, -c COLUMN the named '
                 'ones'
             )
-        return _wrapped(columns, rows, kept, width)
+        return table.wrapped(kept, width)
 
     def as_data(self, rows: list[dict[str, typing.Any]]) -> typing.Any:
         """Return what JSON and YAML have: the rows, as column → value."""
@@ -257,69 +261,59 @@ def _terminal_width(out: typing.Any) -> int:
         return 0
 
 
-def _widths(
-    columns: Sequence[str], rows: Sequence[Sequence[typing.Any]]
-) -> dict[str, int]:
-    """Return the width of each column: that of its longest line."""
-    return {
-        name: max(
-            len(line)
-            for cell in (name, *(row[place] for row in rows))
-            for line in str(cell).split('\n')
-        )
-        for place, name in enumerate(columns)
-    }
+class _Table:
+    """The cells of a table, and the widths that its columns may have.
 
-
-def _width(
-    columns: Sequence[str],
-    rows: Sequence[Sequence[typing.Any]],
-    kept: Sequence[str],
-) -> int:
-    """Return the width of a table with some of the columns."""
-    widths = _widths(columns, rows)
-    return sum(widths[name] + _FRAME for name in kept) + 1
-
-
-def _wrapped(
-    columns: Sequence[str],
-    rows: list[list[typing.Any]],
-    kept: Sequence[str],
-    width: int,
-) -> list[list[typing.Any]]:
-    """Return rows whose texts are wrapped until the table has this width.
-
-    A column with a uuid stays as it is, and none gets narrower than its name.
+    A column may become as narrow as its name and its longest word. A very long
+    word may be broken, but none with a uuid.
     """
-    widths = _widths(columns, rows)
-    over = sum(widths[name] + _FRAME for name in kept) + 1 - width
-    firm = {
-        name
-        for place, name in enumerate(columns)
-        if any(
-            names.is_uuid(line)
-            for row in rows
-            for line in str(row[place]).split('\n')
-        )
-    }
-    while over > 0:
-        soft = [
-            name
-            for name in kept
-            if name not in firm and widths[name] > max(len(name), _NARROW)
+
+    def __init__(
+        self, columns: Sequence[str], rows: list[list[typing.Any]]
+    ) -> None:
+        self._columns = columns
+        self._rows = rows
+        self._widths, self._least = dict[str, int](), dict[str, int]()
+        for place, name in enumerate(columns):
+            cells = [str(row[place]) for row in rows]
+            lines = [line for cell in cells for line in cell.split('\n')]
+            width = max(map(len, [name, *lines]))
+            words = [w for line in lines for w in _WORDS.split(line)]
+            self._widths[name] = width
+            self._least[name] = max(
+                len(name),
+                *(
+                    len(w) if _UUID.search(w) else min(len(w), _LONG)
+                    for w in words
+                ),
+                0,
+            )
+
+    def least_width(self, kept: Sequence[str]) -> int:
+        """Return the width of the narrowest table with these columns."""
+        return sum(self._least[name] + _FRAME for name in kept) + 1
+
+    def wrapped(
+        self, kept: Sequence[str], width: int
+    ) -> list[list[typing.Any]]:
+        """Return the rows, wrapped until a table of these columns fits."""
+        widths = dict(self._widths)
+        over = sum(widths[name] + _FRAME for name in kept) + 1 - width
+        while over > 0:
+            soft = [name for name in kept if widths[name] > self._least[name]]
+            if not soft:
+                break
+            widths[max(soft, key=widths.__getitem__)] -= 1
+            over -= 1
+        return [
+            [
+                cell
+                if widths[name] == self._widths[name]
+                else _lines(cell, widths[name])
+                for name, cell in zip(self._columns, row, strict=True)
+            ]
+            for row in self._rows
         ]
-        if not soft:
-            break
-        widest = max(soft, key=widths.__getitem__)
-        widths[widest] -= 1
-        over -= 1
-    return [
-        [
-            cell if name in firm else _lines(cell, widths[name])
-            for name, cell in zip(columns, row, strict=True)
-        ]
-        for row in rows
-    ]
 
 
 def _lines(cell: typing.Any, width: int) -> typing.Any:

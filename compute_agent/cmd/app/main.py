@@ -23,6 +23,9 @@ from cliff import app
 from ... import error_text
 from . import commands, exit_codes, output, plain_text
 
+if typing.TYPE_CHECKING:
+    from openstack.config import cloud_region
+
 DESCRIPTION = (
     'Reports the resources of hosts and bare-metal nodes to OpenStack '
     'placement.'
@@ -42,6 +45,8 @@ class GlobalOptions:
     debug: bool
     os_cloud: str | None = None
     agent: str | None = None
+    #: The cloud whose account OpenStack's client uses, if it runs the command.
+    region: 'cloud_region.CloudRegion | None' = None
 
 
 class ComputeAgent(app.App):
