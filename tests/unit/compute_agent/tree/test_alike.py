@@ -30,7 +30,6 @@ def lines(text, nodes=MANY):
 @pytest.mark.parametrize(
     'text',
     [
-        'broken',
         'trait CUSTOM_A of {name} ({uuid}) is contended',
         'set traits of {name}_numa0 ({uuid}): HTTP 409 in use',
         '{name}.example.com is elsewhere',
@@ -80,6 +79,11 @@ def test_traits_that_differ_do_not_make_another_reason():
 def test_it_stands_for_each_node_if_that_is_all_that_differs():
     (line,) = lines('delete {name}: waits for cn1000')
     assert line.endswith(' more): delete it: waits for cn1000')
+
+
+def test_equal_texts_are_one_line():
+    (line,) = lines('broken')
+    assert line.endswith(' and 997 more): broken')
 
 
 def test_few_nodes_have_a_line_each():
