@@ -7,6 +7,7 @@ A dozen nodes are more than any list shows one by one, so they are a fleet.
 import json
 import os
 
+import fleet_members
 import pytest
 import yaml
 
@@ -129,3 +130,26 @@ def test_a_first_sync_of_a_fleet_logs_two_nodes_and_counts_the_others(
         f'set traits {COUNT}); -f json has each node'
     )
     assert one.end() == 0
+
+
+def test_status_tells_how_far_a_running_cycle_is(cli, daemon):
+    """A slow one: the agent sends a few requests a second."""
+    cli.configure(host=None, agent={'max_requests_per_second': 8})
+    describe(cli, COUNT)
+    one = daemon(cli.config)
+    found = {}
+
+    def is_under_way():
+        shown = cli.run('status', '-f', 'json')
+        if shown.code == 0:
+            found.update(shown.data['progress'] or {})
+        return found.get('remaining')
+
+    fleet_members.wait_until(is_under_way)
+    assert found['nodes'] == COUNT + 1
+    assert 0 < found['done'] <= found['nodes']
+    assert found['writes'] >= found['done']
+    assert found['rate'] > 0
+    shown = cli.run('status').out
+    assert f' of {COUNT + 1} nodes, ' in shown
+    one.end()
