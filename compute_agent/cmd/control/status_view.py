@@ -95,12 +95,13 @@ def _daemon(data: Data, hint: str) -> Iterator[str]:
     )
     if data['membership']:
         yield from _membership(data['membership'])
-    yield f'last cycle: {_cycle(data["cycle"], data["outage"])}'
+    runs = ''
     if data['running_since']:
-        yield (
-            f'a cycle has run since {data["running_since"]}'
+        runs = (
+            f'; a cycle has run since {data["running_since"]}'
             f'{_progress(data["progress"])}'
         )
+    yield f'last cycle: {_cycle(data["cycle"], data["outage"])}{runs}'
     if data['outage']:
         outage, good = data['outage'], data['last_good'] or 'none'
         yield (
