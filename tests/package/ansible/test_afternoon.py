@@ -288,6 +288,7 @@ def with_environment(machines, wheel):
         for name, option in INDEX.items()
         if name in os.environ
     ]
+    machine.run('apt-get update')  # as on any host that was looked after
     machine.path('/etc/pip.conf').write_text('\n'.join([*lines, '']))
     return (
         'ansible-playbook site.yml --limit cn1'
