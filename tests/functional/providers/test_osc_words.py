@@ -51,6 +51,7 @@ def test_the_page_lists_the_commands():
     assert osc_words.table() in osc_words.PAGE.read_text(encoding='utf-8')
 
 
+@pytest.mark.catches('the words of others get no advice')
 @pytest.mark.parametrize(
     ('typed', 'meant'),
     [

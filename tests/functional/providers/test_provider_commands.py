@@ -299,6 +299,7 @@ def test_the_inventory_of_one_class_is_set_and_shown(known):
     assert none.line.endswith('has no inventory of MEMORY_MB')
 
 
+@pytest.mark.catches('inventories that are set as a whole keep other classes')
 def test_inventories_are_replaced_as_a_whole(known):
     result = known.run(
         *SET, 'cn1', '--resource=DISK_GB=9', '--resource=DISK_GB:reserved=1',
@@ -334,6 +335,7 @@ def test_with_amend_the_rest_stays(known):
     assert inventories(known).keys() == {'MEMORY_MB', 'VCPU'}
 
 
+@pytest.mark.catches('a dry run is written')
 def test_a_dry_run_lists_what_would_be_and_writes_nothing(known, sent):
     words = (*SET, 'cn1', '--amend', '--dry-run', '--resource=VCPU=9')
     result = known.run(*words, '-f', 'json')

@@ -6,7 +6,7 @@ import dataclasses
 from planted.catalogue import plant
 
 from compute_agent import error_text
-from compute_agent.cmd.app import configuration
+from compute_agent.cmd.app import commands, configuration
 from compute_agent.cmd.doctor import placement_checks
 from compute_agent.cmd.plan import masks, waiting
 from compute_agent.conf import misplaced, misspelled, nova_files
@@ -17,6 +17,7 @@ from compute_agent.state import state
 from compute_agent.tree import alike
 from drivers.ironic.nodes import staging
 from report_client import errors as placement_errors
+from report_client.api import allocations, provider_contents
 
 
 @plant(
@@ -111,3 +112,38 @@ def _(since, self, nodes):
 @plant(alike.reason, 'a node has a reason of its own by its name or amounts')
 def _(_reason, _node, text):
     return text
+
+
+# --- commands about providers ---------------------------------------------------
+
+
+@plant(
+    provider_contents.ProviderContents.set_inventory,
+    'inventories that are set as a whole keep other classes',
+)
+def _(set_inventory, self, target, records, amend=None, **options):
+    del amend
+    return set_inventory(self, target, records, **options)
+
+
+@plant(
+    provider_contents.ProviderContents.set_inventory, 'a dry run is written'
+)
+def _(set_inventory, self, target, records, **options):
+    return set_inventory(
+        self, target, records, **{**options, 'dry_run': False}
+    )
+
+
+@plant(
+    allocations.Allocations.replace,
+    'allocations are replaced under a generation that nobody saw',
+)
+def _(replace, self, wanted, _before):
+    found = self.show(wanted.uuid)
+    return replace(self, wanted, found and found[0])
+
+
+@plant(commands.Commands.advice, 'the words of others get no advice')
+def _(_advice, _self, _words):
+    return ''
