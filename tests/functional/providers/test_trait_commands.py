@@ -490,8 +490,8 @@ def test_completion_knows_the_commands_and_their_options(cli):
     assert 'sync-check' in result.out
     assert '--not-associated' in result.out
     for words in (
-        'provider_show',
-        'provider_inventory_delete',
+        'resource provider show',
+        'resource provider inventory delete',
         '--generation',
     ):
         assert words in result.out
