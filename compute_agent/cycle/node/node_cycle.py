@@ -103,12 +103,14 @@ def unchanged(
         or context.back_off.has_refusals(node.uuid)
     ):
         return None
+    made = context.planner.unchanged(node, seen, context.contended)
+    if made is None:
+        return None
     try:
         context.may_begin()
     except errors.Deposed:
         return None  # the node's cycle tells it
-    made = context.planner.unchanged(node, seen, context.contended)
-    return None if made is None else node_result.planned(node, made.plan)
+    return node_result.planned(node, made.plan)
 
 
 class NodeCycle:
