@@ -4,7 +4,7 @@
 import pytest
 
 from compute_agent import errors
-from compute_agent.cmd.provider import provider_change, provider_contents
+from compute_agent.cmd.provider import provider_change, provider_inventory
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ from compute_agent.cmd.provider import provider_change, provider_contents
     ],
 )
 def test_fields_are_read(words, fields):
-    assert provider_contents.parse_fields(words) == fields
+    assert provider_inventory.parse_fields(words) == fields
 
 
 @pytest.mark.parametrize(
@@ -63,18 +63,18 @@ def test_fields_are_read(words, fields):
 )
 def test_what_is_no_field_is_refused(word, said):
     with pytest.raises(errors.InvalidName, match=said) as raised:
-        provider_contents.parse_fields([word])
+        provider_inventory.parse_fields([word])
     assert len(str(raised.value)) < 250
 
 
 def test_a_bare_string_is_no_collection():
     with pytest.raises(errors.InvalidName, match='is one string where'):
-        provider_contents.parse_fields('VCPU=8')
+        provider_inventory.parse_fields('VCPU=8')
 
 
 def test_a_field_is_given_once():
     with pytest.raises(errors.InvalidName, match='VCPU:total is given twice'):
-        provider_contents.parse_fields(['VCPU=8', 'VCPU:total=9'])
+        provider_inventory.parse_fields(['VCPU=8', 'VCPU:total=9'])
 
 
 @pytest.mark.parametrize(
