@@ -60,6 +60,7 @@ MADE_ELSEWHERE = {
         'stopping although the state database does not answer',
     ),
     'compute_agent/cmd/wiring/opening.py': ('is no group of this agent',),
+    'compute_agent/cycle/judging.py': ('it offers less now',),
     'compute_agent/identity/nova_root.py': (
         'placement is asked for the name of the host',
         'the agent wrote that file, and adds to the provider',
