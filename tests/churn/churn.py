@@ -19,9 +19,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import agents_at_work as agents
+import churn_outcome as outcomes
 import journal
 import losses
-import outcome as outcomes
 import people
 from long_runs import daemon as daemons
 from long_runs import writers

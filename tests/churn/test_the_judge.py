@@ -2,9 +2,9 @@
 """What judges a run: it sees a loss, what came back, and what is dear."""
 
 import agents_at_work as agents
+import churn_outcome as outcome
 import journal
 import losses
-import outcome
 import people
 import pytest
 
