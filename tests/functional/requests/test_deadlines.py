@@ -90,9 +90,12 @@ def test_all_pages_of_ironic_have_one_deadline():
 
     with scripted(answers) as server:
         driver = to_ironic(server.url, listing_deadline=0.2)
-        with pytest.raises(errors.Unavailable) as raised:
+        # On a busy machine, the time may be over before a page is asked for.
+        with pytest.raises(
+            errors.Unavailable,
+            match=r'within 0\.2 s|took all the time that it had',
+        ):
             driver.get_available_nodes()
-    assert 'within 0.2 s' in str(raised.value)
 
 
 def row(uuid):
