@@ -29,6 +29,7 @@ _SHAPES = (
     f'(?P<duration>{_DURATION}(?: {_DURATION})*)',
     '(?P<process>process [0-9]+)',
     '(?P<digest>digest [0-9a-f]{16})',
+    '(?P<version>compute-agent [0-9]+[.][0-9]+[.][0-9]+)',
 )
 _SHAPE = re.compile('|'.join(_SHAPES))
 _MADE = {
@@ -37,6 +38,7 @@ _MADE = {
     'duration': f'{_DURATION}(?: {_DURATION})*',
     'process': 'process [0-9]+',
     'digest': 'digest [0-9a-f]{16}',
+    'version': 'compute-agent [0-9][0-9a-z.+]*',
 }
 
 
@@ -87,8 +89,8 @@ def like(shown: str) -> str:
     """Return the regular expression of what a command prints elsewhere.
 
     It is ``pattern``, and what is made anew each time stands for any of its
-    kind: a time, a duration, the number of a process, a digest. A uuid does
-    so, too, but the same uuid is everywhere the same.
+    kind: a time, a duration, the number of a process, a digest, the version
+    of a checkout. A uuid does so, too, but the same uuid is everywhere the same.
     """
     groups: dict[str, str] = {}
     return ''.join(
