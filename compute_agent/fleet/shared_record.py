@@ -493,7 +493,12 @@ def _put(
     sequence: int,
     documents: Mapping[str, str | None],
 ) -> None:
-    """Add these documents, or put them in the place of those of their keys."""
+    """Add these documents, or put them in the place of those of their keys.
+
+    Many rows are one statement. psycopg would send rows of their own as a
+    pipeline, and no timeout of PostgreSQL ends that of an agent that stops
+    within it: its locks would stay.
+    """
     for some in _parts(documents):
         rows = [
             {
@@ -505,7 +510,7 @@ def _put(
             }
             for key in some
         ]
-        db.execute(_PUT[db.dialect.name], rows)
+        db.execute(_PUT[db.dialect.name].values(rows))
 
 
 def _parts(items: Collection[Any]) -> Iterator[list[Any]]:

@@ -31,6 +31,25 @@ class TestPostgreSQL(shared_database_cases.Cases):
         pair.new_database('fleet')
         return opened(pair.url('fleet'))
 
+    def test_no_commit_is_a_pipeline_that_an_agent_may_stop_within(
+        self, engine
+    ):
+        """The server's timeouts do not end a pipeline, and it has locks."""
+        schema.prepare(engine)
+        assert lease.Leases(engine).take(SHARE, 'ironic', None, A) == 1
+        pipelines = []
+
+        @sa.event.listens_for(engine, 'before_cursor_execute')
+        def executed(_db, _cursor, statement, _rows, _context, executemany):
+            if executemany:
+                pipelines.append(statement)
+
+        record = shared_record.SharedRecord(engine, SHARE, A.who)
+        done = record.commit(1, {'a': '1', 'b': '2', 'c': '3'})
+        record.commit(1, {'a': '4', 'b': None})
+        assert pipelines == []
+        assert record.changed(done).documents == {'a': '4', 'b': None}
+
 
 class TestGalera(shared_database_cases.Cases):
     """The rules, on a cluster of three."""
