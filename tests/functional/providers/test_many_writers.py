@@ -22,12 +22,15 @@ PATIENCE = 240  # seconds; two cores share all of them
 # Runs one command after another. Before its first write to the provider it says
 # that it has read, and waits for a word.
 WRITER = """
+import os
 import sys
 import requests
 from compute_agent.cmd.app import main
 from compute_agent.cmd.wiring import opening
 
 config, number = sys.argv[1:]
+# While a command runs, what others print goes to stderr.
+told = os.fdopen(os.dup(1), 'w')
 send = requests.adapters.HTTPAdapter.send
 waits = True
 
@@ -35,7 +38,7 @@ def after_all_have_read(self, request, *args, **options):
     global waits
     if waits and request.method == 'PUT' and '/resource_p' in request.url:
         waits = False
-        print('has read', flush=True)
+        print('has read', file=told, flush=True)
         sys.stdin.readline()
     return send(self, request, *args, **options)
 
