@@ -133,7 +133,7 @@ class Placement:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Home:
-    """Where nova has a server.
+    """The place where nova has a server.
 
     :ivar host: the name of its hypervisor
     :ivar is_settled: False while nova does something to the server

@@ -72,7 +72,7 @@ class Change(Generic[_Operation_co]):
 
 
 class Amend(enum.Enum):
-    """What stays of a provider's inventories when some of them are set."""
+    """The inventories of a provider that stay when others of it are set."""
 
     #: The other classes, and the other fields of these.
     FIELDS = 'fields'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What kustomize makes of a folder, as far as packaging/kubernetes goes.
+"""Render a folder as kustomize does, as far as packaging/kubernetes goes.
 
 It knows resources, generators without hashes, namespaces, images and patches of
 lists by name. A word that it does not know is an error, so a file that says more

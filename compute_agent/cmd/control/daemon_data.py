@@ -45,7 +45,7 @@ class Cycle(typing.Protocol):
 
 
 class Progress(typing.Protocol):
-    """How far a cycle is that runs."""
+    """The progress of a cycle that runs."""
 
     @property
     def nodes(self) -> int:
@@ -77,7 +77,7 @@ class Daemon(typing.Protocol):
 
     @property
     def progress(self) -> Progress | None:
-        """How far the cycle that runs is; None before its first node."""
+        """The progress of the running cycle; None before its first node."""
 
     @property
     def last(self) -> Cycle | None:

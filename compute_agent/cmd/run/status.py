@@ -50,7 +50,7 @@ class FinishedCycle:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far the cycle is that runs.
+    """The progress of the cycle that runs.
 
     :ivar nodes: the number of its nodes
     :ivar done: the number of nodes that it has finished
@@ -114,7 +114,7 @@ class DaemonStatus:
 
     @property
     def progress(self) -> Progress | None:
-        """How far the cycle that runs is; None before its first node."""
+        """The progress of the running cycle; None before its first node."""
         with self._counting:
             if self._running is None or self._first is None:
                 return None

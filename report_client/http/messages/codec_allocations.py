@@ -77,7 +77,7 @@ def used(body: object) -> tuple[int, dict[str, dict[str, int]]]:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """What a consumer has of one provider.
+    """The allocation of a consumer from one provider.
 
     :ivar consumer_generation: the consumer's generation (1.28)
     """

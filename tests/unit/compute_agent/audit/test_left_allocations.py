@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an evacuation left behind goes only if nova proves it."""
+"""Allocations that an evacuation left go only if nova proves it."""
 
 import pytest
 from audited_cloud import Cloud, Kind, Level, uuid_of
