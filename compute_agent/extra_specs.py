@@ -195,7 +195,8 @@ def _need(key: str, value: str) -> Need:
 def _check_flavor_key(key: str) -> None:
     """Refuse a key that looks like a misspelling of a known key.
 
-    :raises errors.ConfigError: it does; the message has the right spelling
+    :raises errors.ConfigError: the key is misspelled; the message has the
+        right spelling
     """
     family, colon, name = key.partition(':')
     if key == TRAITS_REQUIRED:
@@ -233,7 +234,8 @@ def _of_image(key: str, value: str) -> Iterator[TraitRequest | Property]:
 def _check_image_key(key: str) -> None:
     """Refuse a key that looks like a misspelling of a known key.
 
-    :raises errors.ConfigError: it does; the message has the right spelling
+    :raises errors.ConfigError: the key is misspelled; the message has the
+        right spelling
     """
     family, colon, name = key.partition(':')
     word, right = _meant(family)

@@ -36,7 +36,7 @@ def foreign_owner(found: os.stat_result, *, or_root: bool = True) -> str:
 
 
 def others_may_write(found: os.stat_result) -> bool:
-    """Return True if its group or everybody may write to it."""
+    """Return True if a file's group or everybody may write to it."""
     return bool(found.st_mode & _OTHERS_WRITE)
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find allocations without a consumer, and inventories that do not fit.
 
-Pure: no I/O, configuration, logging or clock. Also find what an evacuation left
-behind. A consumer of placement is a
-server or a migration of nova. Nova must have been asked for each of them;
-otherwise the consumer is unknown.
+Pure: no I/O, configuration, logging or clock. Also find allocations that an
+evacuation left behind. A consumer of placement is a server or a migration of
+nova. Nova must have been asked for each of them; otherwise the consumer is
+unknown.
 """
 
 from collections.abc import Iterator
@@ -123,9 +123,9 @@ def left_findings(known: cloud.Cloud) -> Iterator[finding.Finding]:
     """Yield servers that use another compute node than the one they are on.
 
     An evacuated server keeps its allocations on the failed host until the
-    nova-compute there starts again. It is proven by nova alone: the server is
-    on one of the hosts, nova does nothing to it, and a finished evacuation took
-    it from the other.
+    nova-compute there starts again. Only nova proves it: the server is on one
+    of the hosts, nova is doing nothing to it, and a finished evacuation took
+    it from the other host.
     """
     for consumer, roots in sorted(known.placement.divided().items()):
         home = known.nova.homes.get(consumer)

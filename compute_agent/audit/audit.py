@@ -8,8 +8,8 @@ providers reads those of a few.
 The check of custom names is here, too. A trait that a flavor requires is in
 use, even if no provider has it. A trait that a flavor forbids must stay,
 because placement refuses requests with a trait that it does not know. So only
-nova's flavors tell that a trait is unused, and only the inventories of all
-providers that a resource class is.
+nova's flavors tell that a trait is unused. Only the inventories of all
+providers tell that a resource class is unused.
 """
 
 import dataclasses

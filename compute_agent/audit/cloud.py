@@ -41,7 +41,7 @@ class ListedProvider:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Inventory:
-    """The amounts of one resource class, right or wrong."""
+    """The amounts of one resource class, as placement has them."""
 
     total: int
     reserved: int = 0
@@ -180,7 +180,7 @@ class Ironic:
     """Ironic's answer.
 
     :ivar is_failure: True if Ironic is configured and did not answer
-    :ivar instances: the instance of each node, None for none, by uuid
+    :ivar instances: node uuid → its instance, or None
     """
 
     problem: str = ''

@@ -4,8 +4,8 @@
 Pure: no I/O, configuration, logging or clock.
 
 Each repair of a finding holds the state that was judged, generations included.
-So two audits plan the same repair only if nothing that it rests on changed
-between them. ``too_much`` applies the limits on repairs.
+So two audits plan the same repair only if its evidence did not change between
+them. ``too_much`` applies the limits on repairs.
 """
 
 import dataclasses
@@ -58,7 +58,7 @@ class DeleteProviders:
 class DeleteAllocations:
     """Delete all allocations of a consumer that no service knows.
 
-    :ivar providers: the providers on which the audit found some
+    :ivar providers: the providers on which the audit found allocations
     """
 
     consumer: str
@@ -134,8 +134,8 @@ def too_much(
 class Level(enum.Enum):
     """The weight of a result.
 
-    Only findings decide the exit code. Something unknown says what could not
-    be judged, and a note is not wrong by itself.
+    Only findings decide the exit code. An unknown result says what could not
+    be judged, and a note reports no fault.
     """
 
     FINDING = 'finding'
@@ -179,7 +179,7 @@ class Finding:
     :ivar subject: a provider as ``name (uuid)``, a consumer, or a name
     :ivar why: the evidence; equal results have equal texts, so that they can
         be shown together
-    :ivar advice: the next step, if there is one
+    :ivar advice: the next step; empty if the operator need not act
     :ivar repair: the change that mends it; None if a person must decide
     """
 

@@ -7,7 +7,8 @@ provider that may be an Ironic node's, Ironic was asked completely, too. A root
 that is not marked as a compute node may be another service's.
 
 A host has several names: with its domain and without, in upper and lower case.
-Such names are similar. Two names with different domains are two hosts.
+The names of two such hosts are similar. Two names with different domains are
+two hosts.
 
 ``identity_findings`` finds hosts that placement knows twice, or under another
 name or uuid. Placement's names are unique, so a host that was installed again
@@ -170,8 +171,8 @@ class Hosts:
     def _by_ironic_alone(self, root: cloud.ListedProvider) -> Verdict:
         """Return the state of a root's host if nova cannot tell.
 
-        A provider whose name is its own uuid is an Ironic node's: a hypervisor
-        of another kind has the name of its host.
+        A provider whose name is its own uuid belongs to an Ironic node: other
+        hypervisors have the names of their hosts.
         """
         known = self._known
         is_answered = known.ironic.instances and not known.ironic.problem

@@ -43,7 +43,7 @@ def findings(known: cloud.Cloud) -> Iterator[finding.Finding]:
 
 
 def _offered(placement: cloud.Placement, uuid: str) -> dict[str, int]:
-    """Return the classes of which a provider offers something, with amounts."""
+    """Return the resource classes that a provider offers, with amounts."""
     contents = placement.contents.get(uuid)
     if contents is None:
         return {}
@@ -126,7 +126,7 @@ def _devices(placement: cloud.Placement, uuid: str) -> dict[str, int]:
 
 
 def _address(name: str) -> str:
-    """Return the PCI address in a name; empty if there is none."""
+    """Return the PCI address in a name; empty if the name has no address."""
     found = _ADDRESS.search(name.lower())
     return '{}:{}:{}.{}'.format(*found.group(1, 3, 4, 5)) if found else ''
 

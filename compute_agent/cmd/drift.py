@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent drift``: what other writers changed, and what comes of it.
+"""``compute-agent drift``: other writers' changes, and their fate.
 
 The command asks no driver and writes nothing. It reads placement and the state
 database at the same point: a daemon may write to placement meanwhile, so the

@@ -133,7 +133,7 @@ class Facts:
 
 
 def facts_of(agent: Agent, result: NodeResult) -> Facts:
-    """Return all that is known of the traits of a node that was planned."""
+    """Return evidence, plan and record for the traits of a planned node."""
     plan = result.plan
     before = after = plan.before if plan is not None else provider.snapshot([])
     changes: list[Change] = []
@@ -183,7 +183,7 @@ def answer(facts: Facts, trait: str) -> Answer:
 
 
 def _evidence(one: NamedDriver, node: str) -> _Evidence:
-    """Return a driver's findings about a node, or why there are none."""
+    """Return a driver's findings about a node, or why it gave none."""
     title = one.title.removeprefix('the ')
     if not isinstance(one.driver, finding.Evidence):
         return _Evidence(title=title, findings=None)
@@ -202,7 +202,8 @@ def _names(note: str, trait: str) -> bool:
 def _check_known(trait: str, answers: Sequence[Answer]) -> None:
     """Refuse a trait that neither os-traits nor any answer mentions.
 
-    :raises errors.InvalidName: it proposes a similar name
+    :raises errors.InvalidName: nothing mentions the trait; the message
+        proposes a similar name
     """
     absent = explain.State.ABSENT
     if (

@@ -239,7 +239,7 @@ def _key(kept: KeptEntry) -> tuple[float, str]:
 def _check_follow(given: argparse.Namespace) -> None:
     """Refuse options that do not go with --follow.
 
-    :raises errors.ConfigError: there are some
+    :raises errors.ConfigError: the command line has such an option
     """
     if given.until:
         raise errors.ConfigError(
@@ -302,7 +302,7 @@ def _uuids(
 ) -> set[str]:
     """Return the uuids of the nodes and providers that a word names.
 
-    :raises errors.ConfigError: it names none
+    :raises errors.ConfigError: no node and no provider has the name or uuid
     """
     wanted = {word, word.lower()}
     found = {n.uuid for n in nodes if wanted & {n.uuid, n.name, n.called}}
@@ -322,7 +322,7 @@ def _uuids(
 def node_names(
     kept: Sequence[KeptEntry], nodes: Sequence[Node]
 ) -> Mapping[str, str]:
-    """Return the names of nodes, also of those that are gone."""
+    """Return the names of nodes; nodes that are gone have theirs, too."""
     gone = {
         one.entry.node_uuid: one.entry.provider
         for one in kept
@@ -365,7 +365,7 @@ def marks(entry: Entry) -> Iterator[str]:
 
 
 def _why(entry: Entry) -> Iterator[str]:
-    """Yield the causes of removals, the persons, and what else is known."""
+    """Yield the notes on an entry: causes of removals, persons, and others."""
     causes: dict[str, list[str]] = {}
     for change in entry.changes:
         if change.cause is not None:
@@ -420,7 +420,7 @@ def _span(text: str, now: float) -> tuple[float, float]:
 def _written(text: str) -> tuple[float, float]:
     """Return the span of a date, or of a date and a time.
 
-    :raises ValueError: it is neither
+    :raises ValueError: the text is neither a date nor a date and a time
     """
     found = dt.datetime.fromisoformat(text)
     if len(text) == len('2026-11-22'):

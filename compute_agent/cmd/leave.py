@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent leave``: take off nodes all that this agent added to them.
+"""``compute-agent leave``: take all that this agent added off its nodes.
 
 The command uses the record, and needs no answer of the driver, nor a driver
 that could start: a host may be half taken down already. A running daemon would
@@ -120,7 +120,7 @@ class Leave(command.Report):
 def _refuse_beside_agents(conf: cfg.ConfigOpts) -> None:
     """Refuse to leave a share that agents report, or would report next.
 
-    :raises errors.StateInUse: some run
+    :raises errors.StateInUse: such agents run
     """
     from .wiring import sharing  # noqa: PLC0415 (needs the extra "fleet")
 

@@ -153,7 +153,7 @@ class NodeStage(_NodeCommand):
 def _check_given(parsed_args: argparse.Namespace) -> None:
     """Refuse a command line without a request.
 
-    :raises errors.ConfigError: it has none
+    :raises errors.ConfigError: the command line has no request
     """
     given = (parsed_args.properties, parsed_args.image_properties)
     if parsed_args.flavor is None and not any(given):
@@ -166,7 +166,7 @@ def _check_given(parsed_args: argparse.Namespace) -> None:
 def _check_asks(requested: extra_specs.ExtraSpecs, flavor: str | None) -> None:
     """Refuse a flavor that has nothing to stage.
 
-    :raises errors.ConfigError: it asks for no trait and no capability
+    :raises errors.ConfigError: the flavor asks for no trait and no capability
     """
     if flavor is not None and not (requested.traits or requested.capabilities):
         raise errors.ConfigError(

@@ -104,7 +104,7 @@ class _Probed:
 def _showing(drivers: Drivers, name: str | None) -> list[NamedDriver]:
     """Return the drivers that give evidence, or the one of this name.
 
-    :raises errors.ConfigError: there is none
+    :raises errors.ConfigError: no driver gives evidence, or none has the name
     """
     chosen = [one for one in drivers if name in {None, one.name}]
     names = ', '.join(one.name for one in drivers)

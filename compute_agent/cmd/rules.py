@@ -71,7 +71,7 @@ def _chosen(
 ) -> Sequence[rule_results.RuleResult]:
     """Return the results of the rules with these names.
 
-    :raises errors.ConfigError: there is no rule of a name
+    :raises errors.ConfigError: no rule has one of the names
     """
     known = {result.rule for result in results}
     for name in names:

@@ -208,7 +208,7 @@ def _records(
     A daemon changes them between two cycles: that of this machine or, for a
     share, that of the agent that reports. Without one, this process does it.
 
-    :raises errors.AgentError: neither can do it
+    :raises errors.AgentError: neither the daemon nor this process can do it
     """
     if asks.has_daemon(conf):
         yield _OfDaemon(asking, conf)
@@ -220,7 +220,7 @@ def _records(
 
 
 class _OfDaemon:
-    """The records of a daemon, which carries out what it is asked."""
+    """The records of a daemon, which exports, imports and forgets them."""
 
     def __init__(
         self, asking: command.AgentCommand, conf: cfg.ConfigOpts
@@ -320,7 +320,7 @@ def _to_disk(out: typing.TextIO) -> None:
 def _read(name: str, stdin: typing.TextIO) -> list[node_record.NodeRecord]:
     """Return the records in a file.
 
-    :raises errors.ConfigError: it cannot be read, or has something else
+    :raises errors.ConfigError: the file cannot be read, or has no records
     """
     where = 'standard input' if name == STDIN else name
     try:

@@ -83,7 +83,7 @@ class Sync(command.Report):
     ) -> command.Reported:
         """Have the daemon run a cycle.
 
-        :raises client.NoDaemon: there is none
+        :raises client.NoDaemon: no daemon runs here
         """
         request = protocol.Request(
             command=protocol.Command.APPROVE

@@ -196,7 +196,7 @@ class _TraitChange(command.Report):
         """Check the names.
 
         :param wanted: name → its line, for messages, or ''
-        :raises errors.AgentError: some are invalid
+        :raises errors.AgentError: a name is invalid
         """
         mistakes = []
         for name, line in wanted.items():

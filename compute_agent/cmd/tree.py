@@ -70,9 +70,9 @@ class TreeShow(command.Report):
 
 
 def _of(conf: cfg.ConfigOpts, word: str) -> Sequence[Tree]:
-    """Return the tree of a provider in placement, or of a node not there yet.
+    """Return the tree of a provider, or of a node that placement lacks yet.
 
-    :raises errors.AgentError: there is neither
+    :raises errors.AgentError: neither a provider nor a node has this name
     """
     service = named_providers.providers_of(conf)
     try:
@@ -147,7 +147,7 @@ def in_placement(
 def _providers(seen: typing.Any) -> provider.Snapshot:
     """Return the providers of an observation.
 
-    :raises errors.AgentError: it is an error
+    :raises errors.AgentError: the error that the observation is
     """
     if isinstance(seen, errors.AgentError):
         raise seen

@@ -103,7 +103,8 @@ class Judge:
     ) -> None:
         """Log what nodes lost; drop the approvals of what was carried out.
 
-        Also of removals that needed none any more, because the limit was raised.
+        An approval that is no longer needed, because the limit was raised, is
+        dropped too.
 
         :param limits: None if a person confirmed all removals
         :param is_part: as for ``Nodes``

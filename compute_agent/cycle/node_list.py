@@ -74,7 +74,8 @@ class NodeList:
 
     :param identify: returns a driver's nodes with their uuids
     :param known: returns the nodes that drivers had, by uuid
-    :ivar listed: the nodes of the last list, and those that came since
+    :ivar listed: the nodes of the last list, and nodes that ``changes`` added
+        since
     """
 
     def __init__(
@@ -108,7 +109,8 @@ class NodeList:
 
         Names that the last list lacks are added to it.
 
-        :raises errors.AgentError: one of those cannot be a node
+        :raises errors.AgentError: a name that is not in the last list cannot
+            be a node
         """
         answers = dict(self._answers)
         for one in self._drivers:
@@ -191,7 +193,7 @@ class NodeList:
     def _asked(
         self,
     ) -> tuple[dict[str, _Answer], dict[str, errors.AgentError]]:
-        """Return the answers of the drivers, and the errors of the others."""
+        """Return the answers of the drivers, or their errors."""
         answers, failed = {}, dict[str, errors.AgentError]()
         for one in self._drivers:
             try:
@@ -274,7 +276,7 @@ class NodeList:
 def _answer(one: NamedDriver) -> _Answer:
     """Return what a driver tells about its nodes.
 
-    :raises errors.AgentError: it cannot tell
+    :raises errors.AgentError: the driver cannot tell
     """
     with _as_listing(one), driver_calls.timed(one.called, 'nodes'):
         return _described(one, one.nodes())

@@ -54,7 +54,8 @@ class Control:
         confirmed the removals
     :ivar may_begin: raises ``Deposed`` if no other node may begin, because
         another agent reports the share, or is to report it
-    :ivar others: the other shares in this agent's database; None if it has none
+    :ivar others: the other shares in this agent's database; None without a
+        shared database
     """
 
     limits: Callable[[], blast_radius.Limits | None] = blast_radius.Limits
@@ -119,7 +120,7 @@ class ResourceTracker:
     def take_over(self, agent_id: str) -> None:
         """Report as the agent with this id, which wrote the record.
 
-        What it learned of other writers is read.
+        The cycles then read what the database has about other writers.
         """
         self._planner.sign(agent_id)
         if self._control.others is not None:
@@ -147,7 +148,7 @@ class ResourceTracker:
         self._planner.plan_ahead(nodes, seen, contended, may_go_on)
 
     def _remember(self) -> None:
-        """Read what is known of other writers."""
+        """Read what the database has about other writers."""
         if self._undos is not None:
             self._control.contention.load(self._undos.load())
 
@@ -188,7 +189,7 @@ class ResourceTracker:
     def leave(
         self, nodes: Sequence[Node], *, writing: bool
     ) -> list[NodeResult]:
-        """Take off nodes all that this agent added; return the results.
+        """Take all that this agent added off the nodes; return the results.
 
         :param nodes: recorded nodes; the driver may not have them any more
         :param writing: False to plan it only
@@ -209,14 +210,15 @@ class ResourceTracker:
     def nodes(self) -> Sequence[Node]:
         """Return the nodes that the driver has now.
 
-        :raises errors.DriverError: it cannot tell
+        :raises errors.DriverError: a driver cannot list its nodes
         """
         return self._nodes.nodes()
 
     def _chosen(self, only: Collection[str]) -> '_Nodes':
         """Ask the drivers for their nodes; return those of these words.
 
-        :raises errors.AgentError: the drivers cannot tell, or lack one of them
+        :raises errors.AgentError: the drivers cannot list their nodes, or lack
+            a given one
         """
         listed = self.nodes()
         nodes = node_module.selected(listed, only)

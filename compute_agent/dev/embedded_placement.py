@@ -185,7 +185,7 @@ class EmbeddedPlacement:
     def check(self, opened: connection.HTTPConnection) -> None:
         """Check that the service behind a new connection has this database.
 
-        :raises errors.Unavailable: it is another service
+        :raises errors.Unavailable: another service answers there
         :raises OSError: the connection failed
         """
         proof.check(self._database, opened)

@@ -84,7 +84,7 @@ PATIENCE = 10.0
 def check(database: pathlib.Path, opened: connection.HTTPConnection) -> None:
     """Challenge the service behind a connection that was just opened.
 
-    :raises errors.Unavailable: it is not the service with this database
+    :raises errors.Unavailable: the service does not have this database
     :raises OSError: the connection failed
     """
     challenge = secrets.token_hex(16)
@@ -112,7 +112,7 @@ def check(database: pathlib.Path, opened: connection.HTTPConnection) -> None:
 
 
 def _answer(opened: connection.HTTPConnection, challenge: str) -> bytes:
-    """Return the answer to a challenge, empty if there is none in time.
+    """Return the answer to a challenge; empty if it does not come in time.
 
     http.client has begun a request when it opens a connection, so this request
     does not go through it.

@@ -127,7 +127,7 @@ class Leases:
     ) -> int | None:
         """Take the lease; return its new epoch, None if another was quicker.
 
-        :param seen: the row as this agent saw it; None if there was none
+        :param seen: the row as this agent saw it; None if the share had no row
         :raises errors.Unavailable: the database is away
         """
         epoch = 1 if seen is None else seen.epoch + 1
@@ -216,7 +216,7 @@ class Leases:
         ]
 
     def dismiss(self, share: str, who: Collection[str]) -> None:
-        """Drop standbys that ended; one that lives comes back as it beats.
+        """Drop standbys that ended; a living one adds its row again by a beat.
 
         :param who: the identities of their processes
         :raises errors.Unavailable: the database is away
@@ -231,7 +231,7 @@ class Leases:
 def check_driver(row: LeaseRow, driver: str) -> None:
     """Refuse a share that agents with another driver report.
 
-    :raises errors.ConfigError: they have the same name for it
+    :raises errors.ConfigError: their share has the same name
     """
     if row.driver != driver:
         by = f', now on {row.holder}' if row.holder else ''
@@ -247,9 +247,9 @@ def fence(
 ) -> int:
     """Raise the beat of a lease that this agent holds; return the beat.
 
-    Every write of a holder begins with it. The row stays locked until the
-    transaction ends, so the beats of one share are in the order of commits. It
-    is written, not only read: Galera certifies what was written.
+    Every write of a holder begins with this beat. The row stays locked until
+    the transaction ends, so the beats of one share are in the order of
+    commits. It is written, not only read: Galera certifies what was written.
 
     :raises errors.Deposed: another agent has the lease
     """
@@ -357,7 +357,7 @@ def _take(
 def _attend(
     db: sa.Connection, share: str, me: Member, state: dict[str, Any]
 ) -> None:
-    """Raise the beat of a standby, which gets a row if it has none."""
+    """Raise the beat of a standby; add its row if it is missing."""
     beat = sa.select(_LEASE.beat).where(_LEASE.share == share)
     state['lease_beat'] = sa.func.coalesce(beat.scalar_subquery(), 0)
     mine = (_STANDBY.share == share) & (_STANDBY.who == me.who)

@@ -54,9 +54,9 @@ class Mark:
 
 
 def shared_id(share: str, database: str) -> str:
-    """Return the id of all agents that share a lease: they follow each other.
+    """Return the id that all agents of one lease have: they take turns.
 
-    One that has the nodes without their database has another id.
+    An agent that has the same nodes, but not this database, has another id.
 
     :param database: the identity of the shared database
     """
@@ -81,7 +81,7 @@ def marks(traits: Iterable[str]) -> list[Mark]:
 def others(traits: Iterable[str], own: Mark | None) -> list[Mark]:
     """Return the marks of other agents than this one.
 
-    :param own: the mark of this agent; None if it heeds no others
+    :param own: the mark of this agent; None if it ignores other agents' marks
     """
     if own is None:
         return []

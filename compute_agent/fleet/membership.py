@@ -54,7 +54,7 @@ class Held:
 
 
 class Membership:
-    """The part of one agent in its share; threads may share it.
+    """One agent's membership in its share; threads may use it together.
 
     :param stands_by: False if the agent ends where another one holds the share
     :param prepare: called before the first look and before each take-over;
@@ -392,7 +392,7 @@ class Membership:
     def _others_may_take(self, row: lease.LeaseRow | None) -> bool:
         """Return True if a lease is free, and another standby may be able.
 
-        Only an agent that rests has to know.
+        Only an agent between two cycles needs this.
         """
         is_free = row is not None and row.holder is None
         if not is_free or self._clock() >= self._rest.until:
@@ -552,7 +552,7 @@ def about(share: str, row: lease.LeaseRow | None) -> str:
 
 
 def _before(row: lease.LeaseRow | None) -> str:
-    """Return the words about the holder before this one."""
+    """Return the words about the previous holder."""
     if row is None or row.holder is None:
         return ''
     return f'; {row.holder}, which held it before, does not beat any more'

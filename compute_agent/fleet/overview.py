@@ -59,9 +59,10 @@ def look(
 
 
 def _patience(key: _Key, row: roles.Row) -> float:
-    """Return for how many seconds a row may stand still.
+    """Return the number of seconds for which a row may stand still.
 
-    A standby that stands still ended, most likely; nobody waits long for it.
+    A standby whose row stands still has most likely ended, so the wait for it
+    is short.
     """
     needed = row.seconds * _BEATS / roles.LOOKS
     return min(needed, _LONGEST) if key[1] else needed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The next step of an agent about its share's lease: wait, take, beat, leave.
+"""Decide an agent's next step with its share's lease: wait, take, beat, leave.
 
 Pure: no I/O, configuration, logging or clock. The caller (``membership.py``) gives
 what it saw of the lease's row, and when, by its own clock; no moment of another
@@ -36,7 +36,7 @@ class Step(enum.Enum):
 class Row:
     """The row of a lease, as an agent saw it.
 
-    :ivar seconds: for which a beat counts, as the holder has it
+    :ivar seconds: how long a beat counts, by the holder's configuration
     :ivar is_empty: True if its holder left
     """
 
@@ -50,7 +50,7 @@ class Row:
 class Sight:
     """A row, and how long this agent has seen it stand still.
 
-    :ivar row: None if the share has none yet
+    :ivar row: None if the share has no row yet
     :ivar since: the moment after the first look at this row
     :ivar at: the moment before the last look
     :ivar has_moved: True if a beat was seen
@@ -65,12 +65,12 @@ class Sight:
 def look(
     before: Sight | None, row: Row | None, asked: float, answered: float
 ) -> Sight:
-    """Return what is known after another look at the row.
+    """Return what the agent has seen after another look at the row.
 
     A row stands still only while it is looked at: after a pause of this agent,
     or of its database, the time begins again, because the holder's beats may
-    have failed for the same reason. A beat may have been sent while the row was
-    waited for, so a new one counts from the answer on.
+    have failed for the same reason. A beat may have been sent while the agent
+    waited for the row, so a new beat counts from the answer on.
 
     :param before: None at the first look
     :param asked: a moment before the row was asked for

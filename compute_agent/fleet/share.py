@@ -53,7 +53,7 @@ def named(
 
 
 def _part(driver: str, chosen: Mapping[str, str] | None) -> str:
-    """Return the part of one driver, with each value quoted as in a URL.
+    """Return a driver's part of the name, with each value quoted as in a URL.
 
     The target of a driver may be the path of a program.
     """

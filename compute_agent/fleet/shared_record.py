@@ -73,7 +73,7 @@ class Asked:
     :ivar who: the person, and the machine
     :ivar at: when it was made, by the clock of that machine
     :ivar epoch: of the holder that took it; 0 until then
-    :ivar answer: that of the holder; None until it is there
+    :ivar answer: the holder's answer; None until it has come
     """
 
     key: str
@@ -125,11 +125,11 @@ class SharedRecord:
 
         :param documents: by key; None deletes the document
         :param history: entries, each in the order of ``documents.HISTORY``
-        :param moved: by node: a record that this agent gives, or one that it
-            takes
+        :param moved: node → the record that this agent gives away or takes
         :raises errors.Refused: another agent took one before; nothing was done
         :raises errors.Deposed: another agent has the lease
-        :raises errors.Unavailable: it was not done, or nobody knows
+        :raises errors.Unavailable: the commit failed, or its outcome is
+            unknown
         """
         sequence = 0
 
@@ -230,7 +230,7 @@ class SharedRecord:
     ) -> None:
         """Give records of nodes away, and take others that nobody has.
 
-        :raises errors.Refused: somebody else took one
+        :raises errors.Refused: another agent took a record first
         """
         row = _RECORD.share == _NO_SHARE
         for key, what in moved.items():
@@ -292,14 +292,14 @@ class SharedRecord:
     # --- everybody ------------------------------------------------------------
 
     def changed(self, since: int) -> Changes:
-        """Return what was committed after a sequence; 0 for everything.
+        """Return what was committed after a sequence; 0 means everything.
 
         :raises errors.Unavailable: the database is away
         """
 
         def work(db: sa.Connection) -> Changes:
-            # The row first: what is committed after it was read may be in the
-            # documents, with a higher sequence.
+            # Read the row first: the documents may then include later commits,
+            # which have a higher sequence.
             row = db.execute(
                 sa.select(_LEASE.beat, _LEASE.epoch).where(
                     _LEASE.share == self._share
@@ -365,7 +365,7 @@ class SharedRecord:
     def given(self, keys: Collection[str] | None = None) -> dict[str, Given]:
         """Return the records that agents gave, and that nobody took, by node.
 
-        :param keys: None for all of them
+        :param keys: None for all documents
         :raises errors.Unavailable: the database is away
         """
         query = sa.select(
@@ -405,7 +405,7 @@ class SharedRecord:
         connection.run_again(self._engine, work)
 
     def asked(self, key: str) -> Asked | None:
-        """Return a request as it is now; None if it is gone.
+        """Return a request with its present state; None if it was deleted.
 
         :raises errors.Unavailable: the database is away
         """
@@ -415,7 +415,7 @@ class SharedRecord:
     def take_asked(self, epoch: int) -> list[Asked]:
         """Take the requests that have no answer, as the holder.
 
-        Those of an earlier epoch were in the hands of a holder that is gone.
+        A holder that is gone had taken the requests of an earlier epoch.
 
         :raises errors.Deposed: another agent has the lease
         :raises errors.Unavailable: the database is away
@@ -493,7 +493,7 @@ def _put(
     sequence: int,
     documents: Mapping[str, str | None],
 ) -> None:
-    """Add these documents, or put them in the place of those of their keys.
+    """Add these documents; replace those with the same keys.
 
     Many rows are one statement. psycopg would send rows of their own as a
     pipeline, and no timeout of PostgreSQL ends that of an agent that stops

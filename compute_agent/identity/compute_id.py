@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The write-once file ``compute_id`` with the uuid of this host, as in nova.
 
-An existing file is read and never replaced, except by ``resource provider adopt``.
-Copies that nova has beside its configuration must agree with it.
+An existing file is read and never replaced, except by ``resource provider
+adopt``. Copies that nova keeps beside its configuration must have the same
+uuid.
 """
 
 import contextlib
@@ -49,7 +50,7 @@ def host_uuid(
 def existing_files(
     directories: Iterable[pathlib.Path], unreadable: list[str] | None = None
 ) -> dict[str, list[pathlib.Path]]:
-    """Return this host's uuid with its files; empty if there is none.
+    """Return this host's uuid → the files that have it; empty without files.
 
     :param unreadable: gets a line for each file that this user may not read;
         without it, such a file is an error

@@ -78,7 +78,8 @@ FILE_NAME = 'compute_agent.LibvirtDriver'
 _LARGEST = 4096  # bytes of the file
 # Seconds in which nova-compute starts: until then it may write the file.
 _STARTS = 120.0
-# Only who sees the kernel's threads sees the processes of all containers.
+# Only a process that sees the kernel's threads sees the processes of all
+# containers.
 _KERNEL_THREAD = ('2', 'kthreadd')
 # nova's own drivers, as nova.conf names them.
 _NOVAS_OWN = frozenset({'libvirt.LibvirtDriver', 'ironic.IronicDriver'})
@@ -92,7 +93,7 @@ ADVICE = (
 
 
 class NovaState(enum.Enum):
-    """The state of this host's nova-compute, as far as it is seen."""
+    """The state of this host's nova-compute, as far as the agent sees it."""
 
     SILENT = 'it runs and reports no resources'
     STOPPED = 'it does not run'

@@ -179,7 +179,7 @@ def missing(name: str) -> str:
 def check_marked(root: provider.Provider) -> None:
     """Refuse a root that nova-compute has not given COMPUTE_NODE yet.
 
-    nova-compute may be in its first pass, whose writes ours would meet.
+    nova-compute may be in its first pass, and its writes would meet ours.
 
     :raises errors.NotYet: nova-compute has not marked it
     """
@@ -193,7 +193,7 @@ def check_marked(root: provider.Provider) -> None:
 def check(node: Node, root: provider.Provider) -> None:
     """Refuse a root that nova-compute does not know by the node's name.
 
-    :raises errors.Refused: it has another name, or a parent
+    :raises errors.Refused: the root has another name, or a parent
     """
     if root.name != node.name:
         raise errors.Refused(

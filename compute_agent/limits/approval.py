@@ -6,9 +6,9 @@ shown. So an approval covers any subset of these and nothing else: the rest of
 a mass, which waits for another reason, can follow later. An approval lasts
 until its change was made. ``state/approvals.py`` keeps approvals.
 
-A removal is approved as it was shown: a total that falls to another amount is
-another change. ``judgement.py`` asks for approvals; ``cycle/judging.py`` drops
-those of removals that were made.
+An approval covers a removal only as it was shown: if a total falls to another
+amount, that is another change. ``judgement.py`` asks for approvals;
+``cycle/judging.py`` drops those of removals that were made.
 """
 
 import dataclasses
@@ -114,7 +114,7 @@ def removal_subjects(
 def of_provider(
     removals: blast_radius.Removals, uuid: str
 ) -> Iterator[Subject]:
-    """Yield the removals of names and capacity from one provider."""
+    """Yield the removals of one provider's names and capacity."""
     for removed in removals.names:
         if removed[0] == uuid:
             yield name_removal(removed)

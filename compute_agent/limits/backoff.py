@@ -4,9 +4,9 @@
 Pure, except for the clock and the random numbers it is given. Each refused
 operation of a node is remembered. It is delayed while the node's plans contain
 it; the other operations of the plan are sent at once. If the next plan lacks
-one of them, it is a new plan, and all of it is sent. The memory lives as long
-as the daemon, so an operator's ``sync`` always retries. The resource tracker
-uses it.
+one of these operations, it is a new plan, and the agent sends all of it. The
+memory lives as long as the daemon, so an operator's ``sync`` always retries.
+The resource tracker uses it.
 """
 
 import dataclasses

@@ -49,7 +49,7 @@ class Limits:
         return nodes >= FEW_NODES and nodes * 100 > self.percent * of
 
     def lost_classes(self, changes: Changes) -> dict[str, tuple[int, int]]:
-        """Return the classes of which a node loses much, before and after.
+        """Return class → total before and after, if a node loses much of it.
 
         :param changes: the totals of the node's classes that change
         """
@@ -101,7 +101,7 @@ class Removals:
     totals: Changes = dataclasses.field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        """Return True if there is any removal."""
+        """Return True if the node loses anything."""
         return bool(self.deleted or self.names or losses(self.totals))
 
 
@@ -124,7 +124,7 @@ def covered(removals: Removals, judged: Iterable[Removals]) -> bool:
 
 
 def _is_within(changes: Changes, judged: Iterable[Changes]) -> bool:
-    """Return True if this takes away what was judged, or hardly more."""
+    """Return True if these removals are the judged ones, or hardly more."""
     providers = {uuid for uuid, _ in changes}
     agreed = losses(
         {

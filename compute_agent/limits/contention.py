@@ -14,10 +14,11 @@ across restarts, what was undone.
 
 A driver can undo the agent's writes, too, if it decides by the names in
 placement and contradicts itself: it reports a name only while the provider
-lacks it. Another driver reports two amounts of a resource class in turn. Then
-each cycle undoes the write of the cycle before. ``Contention`` does not find
-this, because no other writer takes part; ``Alternation`` does. It counts
-cycles. The daemon's loop keeps its memory and logs what it finds.
+lacks it. A second cause is a driver that alternates between two amounts of a
+resource class. Then each cycle undoes the write of the cycle before.
+``Contention`` does not find this, because no other writer takes part;
+``Alternation`` does. It counts cycles. The daemon's loop keeps its memory and
+logs what it finds.
 """
 
 import dataclasses
@@ -29,8 +30,8 @@ from .item_history import WITHIN, Item, ItemHistory, ItemKey
 
 __all__ = ['Contention', 'Item', 'NodeOutcome']
 
-# The names that are remembered at most: those that nobody undid yet, and those
-# that somebody did. The oldest are forgotten first.
+# The largest numbers of names that are remembered: without an undone change,
+# and with one. The oldest are forgotten first.
 MOST_MADE = 4096
 MOST_UNDONE = 32_768
 
@@ -69,8 +70,8 @@ class Contention:
         self._clock = clock
         self._cycle = 1
         self._histories: dict[ItemKey, ItemHistory] = {}
-        # The keys of the histories that were undone, oldest first, and those
-        # that changed since they were last kept.
+        # The keys of the histories with undone changes, oldest first; and the
+        # keys of histories that changed since they were last stored.
         self._undone: dict[ItemKey, None] = {}
         self._changed: set[ItemKey] = set()
 
@@ -141,7 +142,7 @@ class Contention:
     def _judge_tries(
         self, outcomes: Sequence[NodeOutcome], now: float
     ) -> None:
-        """Leave out again the tries that were undone; forget the others.
+        """Contend the names whose retries were undone; forget the other names.
 
         If the nodes of an item did not get as far as the item, it is unknown
         whether its try was undone. The item then stays due, or tried, until a
@@ -230,8 +231,8 @@ OWN_UNDONE = 3  # writes in a row that the next cycle undid
 class _Turn:
     """The last change of a name.
 
-    :ivar before: the change of the cycle before, if there was one
-    :ivar undone: the number of writes undone up to it
+    :ivar before: the change in the previous cycle; None without one
+    :ivar undone: the number of writes that were undone up to this change
     """
 
     item: Item

@@ -33,8 +33,8 @@ def removals(operations: Iterable[Operation]) -> blast_radius.Removals:
     """Return the providers, traits and aggregates that operations remove.
 
     A name counts if it is there before the first change and gone after the
-    last. The names of a deleted provider are part of the deletion. The mark of
-    an agent is no loss: no flavor asks for it.
+    last. The names of a deleted provider are part of the deletion. The removal
+    of an agent's mark is no loss: no flavor asks for it.
     """
     planned = list(operations)
     if not planned:

@@ -41,7 +41,7 @@ class Held:
 
     :ivar subjects: the removals of each node that takes part in them
     :ivar mass: the nodes that took part; those whose removals were approved
-        count, too; None for an empty list
+        count, too; None if the driver's list was empty
     :ivar is_whole: True if nothing at all of these nodes is changed
     """
 
@@ -63,8 +63,8 @@ class Judgement:
     """The verdicts; what is not held is applied.
 
     :ivar held: the removals that a person must approve
-    :ivar approved: those that a person approved, by node
-    :ivar departures: the nodes all of whose held deletions are approved
+    :ivar approved: the removals that a person approved, by node
+    :ivar departures: the departed nodes whose held deletions are all approved
     """
 
     held: Sequence[Held] = ()
@@ -143,7 +143,7 @@ def _of_listed(
     masses: Masses,
     lost: Lost,
 ) -> Iterator[Held]:
-    """Yield the kinds of removals of which too many nodes have some."""
+    """Yield the kinds of removals that too many nodes have."""
     for kind, what in (
         (Kind.NAMES, 'would lose traits or aggregates'),
         (Kind.CAPACITY, 'would lose much of a resource class'),
@@ -163,7 +163,7 @@ def _of_listed(
 def lost(
     removals: Removals, limits: blast_radius.Limits, but: Collection[Subject]
 ) -> Iterator[Kind]:
-    """Yield the kinds of which a node lost something that counts.
+    """Yield the kinds of removals that count for a node.
 
     :param but: what does not count, because a person approved it
     """
@@ -175,7 +175,7 @@ def lost(
 def _of_kind(
     kind: Kind, removals: Removals, limits: blast_radius.Limits
 ) -> Iterator[Subject]:
-    """Yield the removals of one kind that count, of a node that stays."""
+    """Yield the removals of one kind that count for a node that stays."""
     if kind is Kind.NAMES:
         yield from map(approval.name_removal, removals.names)
     elif kind is Kind.DELETIONS:

@@ -20,7 +20,8 @@ LOG = logging.getLogger(__name__)
 def make_way(path: pathlib.Path | None) -> None:
     """Remove the socket of a daemon that is gone.
 
-    :raises OSError: something else is there, or another process listens
+    :raises OSError: another file has the path, or another process listens
+        there
     """
     if path is None or not os.path.lexists(path):
         return

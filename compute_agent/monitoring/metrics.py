@@ -82,7 +82,7 @@ class Metrics:
         self._count(results)
 
     def part_ended(self, results: Sequence[NodeResult]) -> None:
-        """Count what a cycle of some nodes did; it is no cycle of all."""
+        """Count the writes of a cycle of some nodes, but not the cycle."""
         self._count(results)
 
     def fail(self, exc: BaseException) -> None:

@@ -3,9 +3,9 @@
 
 Each connection has a thread and carries one request. There are few of them at
 a time, each has a deadline, and none can delay a cycle, or the stop of the
-daemon by more than some two seconds. A connection too many takes the place of
-one whose client is idle or slow, so no client keeps a probe out. Whatever a
-client sends, the answer is short and the daemon goes on.
+daemon by more than some two seconds. Beyond their number, a new connection
+replaces one whose client is idle or slow, so no client keeps a probe out.
+Whatever a client sends, the answer is short and the daemon goes on.
 """
 
 import http.server
@@ -233,7 +233,7 @@ class MonitoringServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
         return len(self._deadlines) < MOST
 
     def _slowest(self) -> Any:
-        """Return the oldest connection whose client is to send, or any."""
+        """Return the oldest connection that waits for its client, or any."""
         asking = [r for r in self._deadlines if r not in self._complete]
         silent = [r for r in asking if not _has_sent(r)]
         return next(iter(silent or self._deadlines))
@@ -251,7 +251,7 @@ class MonitoringServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
             try:
                 request.shutdown(socket.SHUT_RDWR)
             except OSError:  # the client was faster
-                LOG.debug('a connection that is to be cut is closed already')
+                LOG.debug('the connection is closed already')
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Note the error of a connection; it is the client's business."""

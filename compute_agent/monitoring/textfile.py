@@ -89,7 +89,7 @@ class TextFile(threading.Thread):
 
 
 def _replace(path: pathlib.Path, text: bytes) -> None:
-    """Put a new file in the place of one; the old one stays if this fails."""
+    """Replace a file by a new one; the old one stays if this fails."""
     # node_exporter reads each file that ends in ".prom".
     new = path.with_name(f'.{path.name}.new')
     new.unlink(missing_ok=True)

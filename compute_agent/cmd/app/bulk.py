@@ -26,7 +26,7 @@ class Outcome:
     """The outcome of one item.
 
     :ivar notes: remarks for the operator, on stderr
-    :ivar rows: what a listing prints of it
+    :ivar rows: the rows that a listing prints for it
     """
 
     data: dict[str, typing.Any]
@@ -36,7 +36,7 @@ class Outcome:
 
 
 class Items(command.AgentCommand):
-    """A command about one item, or about that of each line of standard input."""
+    """A command about one item, or about one item for each line of stdin."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser; "-" among the words is for standard input."""
@@ -107,7 +107,7 @@ class Items(command.AgentCommand):
     ) -> dict[int, argparse.Namespace]:
         """Return the items by the number of their line.
 
-        :raises errors.SeveralMistakes: some lines have one
+        :raises errors.SeveralMistakes: the mistakes of all lines
         """
         parser = _line_parser()
         self.add_item(parser)
@@ -132,7 +132,7 @@ class Items(command.AgentCommand):
 
 
 class BulkReport(Items, command.Report):
-    """A report on one item, or on the item of each line of standard input."""
+    """A report on one item, or on one item for each line of stdin."""
 
     def report(self, parsed_args: argparse.Namespace) -> command.Reported:
         """Act on the item, or on that of each line."""
@@ -144,7 +144,7 @@ class BulkReport(Items, command.Report):
 
 
 class BulkListing(Items, listing.Listing):
-    """A change whose result is rows, or a line for each line of stdin."""
+    """A change of one item, which prints rows, or of one for each line."""
 
     _reported: command.Reported | None = None
 
@@ -162,7 +162,7 @@ class BulkListing(Items, listing.Listing):
         column_names: Sequence[str],
         data: listing.Rows,
     ) -> int:
-        """Print the rows, or what was done for each line."""
+        """Print the rows of one item, or the outcome of each line."""
         if self._reported is None:
             return super().produce_output(parsed_args, column_names, data)
         found, text, code = self._reported
@@ -171,7 +171,7 @@ class BulkListing(Items, listing.Listing):
 
 
 class BulkRecord(Items, listing.Record):
-    """A change whose result is one thing, or a line for each line of stdin."""
+    """A change of one item, which prints columns, or of one for each line."""
 
     _reported: command.Reported | None = None
 
@@ -195,7 +195,7 @@ class BulkRecord(Items, listing.Record):
         column_names: Sequence[str],
         data: Sequence[typing.Any],
     ) -> int:
-        """Print the thing, or what was done for each line."""
+        """Print the columns of one item, or the outcome of each line."""
         if self._reported is None:
             return super().produce_output(parsed_args, column_names, data)
         found, text, code = self._reported

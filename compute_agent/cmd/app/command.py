@@ -145,7 +145,7 @@ class Report(AgentCommand):
 
 
 def add_nodes(parser: argparse.ArgumentParser, purpose: str) -> None:
-    """Add the nodes that a command is about; by default, all nodes."""
+    """Add the argument that names nodes; without it, all nodes are meant."""
     parser.add_argument(
         'nodes',
         nargs='*',

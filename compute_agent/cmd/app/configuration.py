@@ -117,7 +117,7 @@ def files(options: main.GlobalOptions) -> list[str]:
 def _own_file(options: main.GlobalOptions) -> list[str]:
     """Return the file of the agent that is meant, if the machine has several.
 
-    :raises errors.ConfigError: none is meant
+    :raises errors.ConfigError: the command line does not say which one
     """
     if options.agent is not None:
         return [str(AGENTS / f'{options.agent}.conf')]
@@ -166,7 +166,7 @@ def refuse_misplaced(
     """Refuse an option of the agent in a group where it has no effect.
 
     :param everywhere: also in a group that is no driver's; they are registered
-    :raises errors.SeveralMistakes: there are some
+    :raises errors.SeveralMistakes: options in wrong groups, one line each
     """
     lines = misplaced.lines(conf, everywhere=everywhere)
     if lines:
@@ -235,7 +235,7 @@ def _check_text(path: str) -> None:
 def _check_trust(path: pathlib.Path, called: str) -> None:
     """Refuse a file or a directory that everybody may write.
 
-    :raises errors.ConfigError: it is one
+    :raises errors.ConfigError: everybody may write the file or the directory
     :raises OSError: it cannot be read
     """
     found = path.stat()

@@ -350,7 +350,7 @@ class DaemonSignals:
         return self._stopping or self._cycle_wanted
 
     def _quiet_at(self, now: float) -> float:
-        """Return the moment at which the hints are over; infinity for none."""
+        """Return when the wait for hints ends; infinity without a hint."""
         if self._hinted is None:
             return math.inf
         return now + schedule.after_hint(self._hinted, now)

@@ -82,9 +82,10 @@ def _mistake(text: str) -> str:
 
 
 def refuse(mistakes: Iterable[str]) -> None:
-    """Raise the mistakes in lines, if there are some.
+    """Raise the mistakes in lines, if any line has one.
 
-    :raises errors.SeveralMistakes: the first ones, and the number of the others
+    :raises errors.SeveralMistakes: the first mistakes, and the number of the
+        others
     """
     every = list(mistakes)
     if not every:

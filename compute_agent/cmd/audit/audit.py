@@ -121,13 +121,13 @@ class Audit(command.Report):
 def load_conf(options: main.GlobalOptions) -> cfg.ConfigOpts:
     """Return the configuration, with the options of nova.
 
-    :raises errors.ConfigError: one is wrong
+    :raises errors.ConfigError: an option of nova is wrong
     """
     return configuration.load(options, nova_conf.register_opts)
 
 
 class Auditing:
-    """One audit: the connections, and the last reading.
+    """The connections of one audit, and what it read last.
 
     :param conf: as ``load_conf`` returns it
     :param everything: read all inventories and allocations

@@ -90,7 +90,7 @@ def gather(
 def _check_names(choices: cloud.Choices, rows: Rows) -> None:
     """Refuse names of which placement has no provider.
 
-    :raises placement_errors.DoesNotExist: there are some
+    :raises placement_errors.DoesNotExist: placement lacks one of the names
     """
     known = {*rows, *(row.name for row in rows.values())}
     alike = {word.lower(): word for word in known}
@@ -105,7 +105,7 @@ def _check_names(choices: cloud.Choices, rows: Rows) -> None:
 def _lists(
     asked: survey.Survey, rows: Rows, *, everything: bool
 ) -> tuple[int, cloud.Placement]:
-    """Return the number of custom traits, and all that lists tell."""
+    """Return the number of custom traits, and what the lists tell."""
     known = asked.trait_names()
     used = asked.trait_names(associated=True)
     custom = {name for name in known if names.is_custom(name)}

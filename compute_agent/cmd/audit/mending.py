@@ -105,7 +105,7 @@ class Mender:
     def _delete(self, repair: finding.DeleteProviders) -> None:
         """Delete a tree or a part of it, if it is as it was judged.
 
-        :raises errors.AgentError: it is not, or placement refuses
+        :raises errors.AgentError: the tree has changed, or placement refuses
         """
         top = repair.providers[-1]
         now = {
@@ -190,7 +190,7 @@ def _freed_consumer(
     """Yield an entry for each provider that a consumer no longer uses.
 
     :param rows: the providers by uuid, as the audit read them
-    :param left: these providers; None for all that it used
+    :param left: the providers to leave; None for all that the consumer used
     """
     for uuid in sorted(freed.allocations if left is None else left):
         row = rows.get(uuid)

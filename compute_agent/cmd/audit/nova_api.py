@@ -73,14 +73,14 @@ class NovaApi:
     def has_server(self, uuid: str) -> bool:
         """Return True if nova has a server of this uuid; one request.
 
-        :raises errors.AgentError: there is no clear answer
+        :raises errors.AgentError: nova gives no clear answer
         """
         return self.server(uuid) is not None
 
     def server(self, uuid: str) -> Row | None:
         """Return a server, None if nova has none of this uuid; one request.
 
-        :raises errors.AgentError: there is no clear answer
+        :raises errors.AgentError: nova gives no clear answer
         """
         path = f'/servers/{uuid}'
         status, body = self._answer(path, {})

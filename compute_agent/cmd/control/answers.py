@@ -74,7 +74,7 @@ class Answers:
     async def to(self, request: Request, peer: Asker) -> AsyncIterator[Answer]:
         """Yield the answers to a request.
 
-        :raises errors.AgentError: it is not carried out
+        :raises errors.AgentError: the daemon did not carry the request out
         """
         if request.command is Command.STATUS:
             data = daemon_data.of(
@@ -109,7 +109,7 @@ class Answers:
     def _begun(
         self, request: Request, peer: Asker
     ) -> tuple[asyncio.Future[cycle_requests.Ended], Answer]:
-        """Have a cycle begun; return its end, and the answer about it."""
+        """Have a cycle begin; return its end, and the answer that it began."""
         LOG.info('%s asks for a cycle', _who(request, peer))
         ending = asyncio.wrap_future(self._cycles.request(_prune(request)))
         since = daemon_data.date(self._daemon.running_since)
@@ -165,7 +165,7 @@ class Answers:
     async def _recorded(self, request: Request, who: str) -> Answer:
         """Have records of nodes read, added or dropped before the next cycle.
 
-        :raises errors.AgentError: one cannot be
+        :raises errors.AgentError: a record cannot be read, added or dropped
         """
 
         def work() -> list[node_record.NodeRecord]:
@@ -190,7 +190,7 @@ class Answers:
     async def _approve(self, request: Request, who: str) -> list[Waiting]:
         """Approve exactly the changes with these digests; return them.
 
-        Without a digest, these are all that wait now.
+        Without a digest, all changes that wait now are approved.
 
         :raises errors.AgentError: other changes wait now
         """
@@ -260,7 +260,7 @@ def _who(request: Request, peer: Asker) -> str:
 def _named(
     words: Sequence[str], results: Sequence[NodeResult]
 ) -> list[NodeResult]:
-    """Return the results of the nodes with these names; all for none.
+    """Return the results of the nodes with these names, or of all nodes.
 
     :raises errors.ConfigError: the cycle had no such node
     """
@@ -287,7 +287,7 @@ def _cycle(
 ) -> Answer:
     """Return the result of a cycle, as ``sync`` prints it.
 
-    :raises errors.ConfigError: it had no such node
+    :raises errors.ConfigError: the cycle had no node of a given name
     """
     if ended.trouble:
         return protocol.failed(ended.trouble)

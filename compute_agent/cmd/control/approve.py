@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent approve``: the list of what waits for a person, and the yes."""
+"""``compute-agent approve`` lists the changes that wait, and approves them."""
 
 import argparse
 import re
@@ -16,15 +16,15 @@ _BEGINNING = re.compile(r'[0-9a-f]{6,15}')
 class Approve(command.Report):
     """Show the changes that wait for a person, and have them made.
 
-    These are the removals and the first writes that the agent does not make by
-    itself. The command lists them, with digests, and asks. Without a terminal,
-    and with -f json or yaml, it only lists them. "compute-agent approve DIGEST
+    These are removals and first writes that the agent does not make by itself.
+    The command lists them, with digests, and asks. Without a terminal, and
+    with -f json or yaml, it only lists them. "compute-agent approve DIGEST
     ..." approves exactly the changes of these digests, once: if other changes
     wait by then, nothing is approved. Then a cycle runs, of the daemon if one
     runs, and the command shows its result. Exit code 0: nothing waits, nothing
-    was approved, or every node of the approved changes is done, 1: an error, or
-    nodes that are not done. If another agent reports the share of this one, its
-    next cycle makes the changes, and the exit code is 0.
+    was approved, or every node of the approved changes is done, 1: an error,
+    or nodes that are not done. If another agent reports the share of this one,
+    its next cycle makes the changes, and the exit code is 0.
     """
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:

@@ -47,7 +47,7 @@ def approve(
 
     :param nodes: the names, uuids or titles of the nodes whose changes may be
         approved; empty for all nodes
-    :param digests: the digests of the changes; empty for all that wait
+    :param digests: the digests of the changes; empty for all changes that wait
     :raises errors.AgentError: other changes wait now, or no cycle can be run
     """
     request = protocol.Request(
@@ -67,7 +67,7 @@ def answers(
 ) -> Iterator[protocol.Answer]:
     """Yield the answers of the daemon here, or of the holder of its share.
 
-    :raises client.NoDaemon: there is none
+    :raises client.NoDaemon: no daemon runs here
     """
     if conf.compute_agent.state_connection and _is_elsewhere(conf):
         return requests_of_share.ask(conf, request, asks.say)
@@ -120,7 +120,8 @@ def cycle(
     """Return the data, the text and the exit code of a cycle of the daemon.
 
     :param request: ``CYCLE`` or ``APPROVE``
-    :raises errors.AgentError: it was not asked for, or did not end
+    :raises errors.AgentError: the daemon did not begin the cycle, or the cycle
+        did not end
     """
     has_approved, said = False, ''
     try:

@@ -24,7 +24,7 @@ def digest(record: node_record.NodeRecord) -> str:
 def read(text: str | bytes) -> list[node_record.NodeRecord]:
     """Return the records in the output of ``state export``.
 
-    :raises errors.ConfigError: it is something else
+    :raises errors.ConfigError: the text is no such output
     """
     try:
         said = json.loads(text)
@@ -51,7 +51,7 @@ class Records:
     def export(self, words: Sequence[str]) -> list[node_record.NodeRecord]:
         """Return the records of the nodes with these names or uuids, or of all.
 
-        :raises errors.AgentError: nothing certain is recorded of one
+        :raises errors.AgentError: a node has no record, or an uncertain one
         """
         every = self._state.nodes.all()
         nodes = [node_record.find(every, word) for word in words]
@@ -64,9 +64,10 @@ class Records:
     ) -> None:
         """Drop the records of nodes that a person has exported.
 
-        :param digests: of the exported records; one that has changed since is
-            not dropped, nor is any other one
-        :raises errors.AgentError: one has changed, or nothing is recorded
+        :param digests: those of the exported records; if one record has
+            changed since, no record is dropped
+        :raises errors.AgentError: a record has changed, or a node has no
+            record
         """
         found = self.export(nodes)
         for one, exported in zip(found, digests, strict=True):

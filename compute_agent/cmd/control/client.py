@@ -35,7 +35,7 @@ def ask(
     :param folder: the state directory
     :raises NoDaemon: there is no daemon behind the socket
     :raises errors.Refused: the daemon refused, or it cannot be understood
-    :raises errors.Unavailable: it ended, or does not answer
+    :raises errors.Unavailable: the daemon ended, or does not answer
     """
     line = protocol.request_line(request)
     with contextlib.closing(_connected(folder)) as connection:

@@ -76,7 +76,7 @@ class CycleRequests:
         return end
 
     def work_off(self) -> None:
-        """Do what was asked for, before a cycle; called by its thread."""
+        """Carry out the requests before a cycle, in the cycles' thread."""
         while self._works:
             work, end = self._works.pop(0)
             if not end.set_running_or_notify_cancel():

@@ -95,7 +95,7 @@ class Control:
 
 
 def _server(folder: pathlib.Path, answers: Answers) -> server.Server | None:
-    """Return a server that runs; None, and a line, if there is none."""
+    """Return a running server; without one, return None and log why."""
     try:
         serving = server.Server(address.listening(folder), answers.to)
         serving.start()

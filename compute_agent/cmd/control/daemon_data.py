@@ -238,7 +238,7 @@ def _reason(result: NodeResult) -> str:
 
 
 def _details(state: NodeState) -> Data:
-    """Return everything else that is known of a node."""
+    """Return the details of a node."""
     result, planned = state.result, state.planned
     made = planned.plan if planned else None
     before = made.before if made else {}
@@ -264,5 +264,5 @@ def _moment(moment: Moment | None) -> str | None:
 
 
 def date(seconds: float | None) -> str | None:
-    """Return a date as a text; None for none."""
+    """Return a date as a text; None stays None."""
     return None if seconds is None else error_text.moment(seconds)

@@ -64,10 +64,10 @@ LAST = frozenset(Kind) - {Kind.APPROVED, Kind.REQUESTED}
 class Request:
     """A command of a person.
 
-    :ivar nodes: the nodes that it is about; empty for all
+    :ivar nodes: the nodes that the request is about; empty for all nodes
     :ivar digests: the digests of the changes to approve, as
-        ``plan/waiting.py`` makes them; empty for all that wait; or those of the
-        records to forget
+        ``plan/waiting.py`` makes them; empty for all changes that wait.
+        ``forget`` has the digests of records
     :ivar person: the person behind ``sudo``, as the command tells it
     :ivar prune: the names to prune, of ``prune_node`` or of all nodes
     :ivar records: the records of nodes to import
@@ -98,7 +98,7 @@ def failed(why: str) -> Answer:
 def request_line(request: Request) -> bytes:
     """Return a request as a line.
 
-    :raises errors.ConfigError: it is too long
+    :raises errors.ConfigError: the line would be too long
     """
     fields = dataclasses.asdict(request) | {'command': request.command.value}
     line = _line(fields)
@@ -113,7 +113,7 @@ def request_line(request: Request) -> bytes:
 def request(line: bytes) -> Request:
     """Return the request in a line.
 
-    :raises errors.Refused: there is none that this daemon understands
+    :raises errors.Refused: the line is no request that this daemon understands
     """
     fields = _fields(line)
     try:
@@ -136,7 +136,7 @@ def request(line: bytes) -> Request:
 
 
 def answer_line(answer: Answer) -> bytes:
-    """Return an answer as a line; one that is too long becomes an error."""
+    """Return an answer as a line, or an error if it would be too long."""
     line = _line({'kind': answer.kind.value, 'data': answer.data})
     if len(line) > MOST_SAID:
         return answer_line(failed('the answer is too long; name some nodes'))
@@ -146,7 +146,7 @@ def answer_line(answer: Answer) -> bytes:
 def answer(line: bytes) -> Answer:
     """Return the answer in a line.
 
-    :raises errors.Refused: there is none that this command understands
+    :raises errors.Refused: the line is no answer that this command understands
     """
     fields = _fields(line)
     try:

@@ -147,7 +147,7 @@ def ask(
 ) -> Iterator[protocol.Answer]:
     """Yield the answers of the agent that holds the share.
 
-    :param say: tells the person what is waited for
+    :param say: tells the person what the command waits for
     :raises client.NoDaemon: no agent took the request
     :raises errors.Refused: the holder refused
     :raises errors.Unavailable: the database is away, or nobody knows the end

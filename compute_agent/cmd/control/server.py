@@ -2,10 +2,11 @@
 """The thread that serves the control socket of the daemon.
 
 One thread serves all connections and waits for none of them: each has a
-deadline for its request and for taking each answer, and there is a most of
-connections. The thread shares nothing with a cycle that a client could hold,
-so no client delays a cycle. At the end of the daemon it tells those who wait
-for a cycle, and is not waited for. ``answers.py`` makes the answers.
+deadline for its request and for taking each answer, and the number of
+connections is limited. The thread shares nothing with a cycle that a client
+could hold, so no client delays a cycle. At the end of the daemon it tells
+those who wait for a cycle, and is not waited for. ``answers.py`` makes the
+answers.
 """
 
 import asyncio
@@ -43,7 +44,7 @@ class Peer:
         return f'user {self.user()} (process {self.pid})'
 
     def user(self) -> str:
-        """Return the name of the user, or the number of one without a name."""
+        """Return the user's name; without a name, the user's number."""
         return file_trust.user(self.uid).removeprefix('user ')
 
 
@@ -139,7 +140,7 @@ class Server(threading.Thread):
     async def _exchange(self, connection: '_Connection') -> None:
         """Read a request, and send its answers.
 
-        :raises errors.AgentError: it is not carried out
+        :raises errors.AgentError: the daemon did not carry the request out
         """
         if len(self._open) > MOST:
             raise errors.Refused(
@@ -199,7 +200,8 @@ class _Connection:
     async def request(self) -> protocol.Request:
         """Return the request.
 
-        :raises errors.Refused: there is none that this daemon understands
+        :raises errors.Refused: the line is no request that this daemon
+            understands
         """
         try:
             async with asyncio.timeout(ASKING):

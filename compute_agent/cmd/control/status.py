@@ -67,7 +67,7 @@ class Status(command.Report):
         return data, '\n'.join(lines), code
 
     def _shares(self) -> list[dict[str, typing.Any]]:
-        """Return the shares in the shared database; none without one."""
+        """Return the shares in the shared database, if the agent has one."""
         if not self.conf().compute_agent.state_connection:
             return []
         from ..wiring import sharing  # noqa: PLC0415 (needs the extra "fleet")

@@ -40,7 +40,7 @@ def lines(data: Data, asked: argparse.Namespace) -> Iterator[str]:
 
 
 def shares(found: Sequence[Data]) -> Iterator[str]:
-    """Yield each share in the shared database, and each agent of it."""
+    """Yield a line for each share in the shared database and each agent."""
     for share in found:
         holder, name = share['holder'], share['share']
         if holder is None:
@@ -176,7 +176,7 @@ def _is_same(one: str, other: str) -> bool:
 
 
 def _brief(node: Data) -> Iterator[str]:
-    """Yield the state of a node, and what it waits for."""
+    """Yield the lines with a node's state, and what it waits for."""
     yield f'  {_title(node)}: {_state(node)}; {_done(node)}'
     if node['again']:
         again = error_text.duration(node['again_in'])
@@ -207,7 +207,7 @@ def _whole(node: Data) -> Iterator[str]:
 
 
 def _summed_up(nodes: Sequence[Data]) -> Iterator[str]:
-    """Yield the nodes that are not done, those of one reason together."""
+    """Yield the nodes that are not done, grouped by their reasons."""
     found = alike.groups(
         (_node(one), _state(one))
         for one in nodes

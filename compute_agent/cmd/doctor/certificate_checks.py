@@ -46,7 +46,7 @@ def checks(conf: cfg.ConfigOpts) -> list[Check]:
 
 
 def _has_plugin(conf: cfg.ConfigOpts, group: str) -> bool:
-    """Register the options of the group's plugin; return False for none."""
+    """Register the options of the group's plugin; return False without one."""
     try:
         return loading.load_auth_from_conf_options(conf, group) is not None
     except Exception:  # noqa: BLE001 (the check of the account tells)

@@ -93,7 +93,7 @@ class Reached:
 
 
 def _newest(body: str) -> codec.Version | None:
-    """Return the newest version in the list, None if there is none."""
+    """Return the newest version in the list; None if the list is empty."""
     found = re.search(rf'"max_version": *"{_VERSION.pattern}"', body)
     return (int(found[1]), int(found[2])) if found else None
 

@@ -37,7 +37,7 @@ _NO_RESHAPE = codec.Request(method='POST', path='/reshaper', body={})
 
 
 def checks(conf: cfg.ConfigOpts) -> list[Check]:
-    """Return the checks; all but the first need an answer to it."""
+    """Return the checks; if the first one fails, the others are skipped."""
     asked = Asked(conf)
     every: dict[str, Callable[[], Finding]] = {
         'placement': asked.reachable,

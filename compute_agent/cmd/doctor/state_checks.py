@@ -132,7 +132,7 @@ def daemon(folder: pathlib.Path) -> Finding:
 
 
 def _found(data: Mapping[str, Any]) -> Finding:
-    """Return the result for what the daemon said of itself."""
+    """Return the finding about what the daemon wrote about itself."""
     said = f'it runs as process {data.get("process")}'
     cycle = data.get('cycle')
     if not cycle:

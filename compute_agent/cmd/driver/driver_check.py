@@ -101,7 +101,7 @@ class DriverCheck(listing.Listing):
             with configuration.explained(conf):
                 return loader.load(name, conf)
 
-        # As the bar: a file has no use for what runs now.
+        # As for the bar: a line about the rule that runs is no use in a file.
         slow = self.say if self.app.stderr.isatty() else None
         with progress.bar(self.app.stderr, 'rules') as advance:
             return checking.check(name, make, advance, slow)

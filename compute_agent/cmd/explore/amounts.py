@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Amount:
-    """The amounts of one class, of a provider or of many.
+    """The amounts of one resource class, on one provider or summed over many.
 
     Each is a sum over the providers: what one has free does not make good what
     another has too little.

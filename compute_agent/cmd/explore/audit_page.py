@@ -29,7 +29,7 @@ class Audit:
         :param everything: read all inventories and allocations
 
         :raises errors.AgentError: placement did not answer
-        :raises slow.Pending: it takes long
+        :raises slow.Pending: the audit takes longer than a page waits
         """
         return self._slow.get(
             everything, lambda: self._audit(everything=everything)

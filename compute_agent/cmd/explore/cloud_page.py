@@ -65,7 +65,7 @@ class Holdings:
     def of(
         self, rows: Collection[codec.ListedProvider], *, begins: bool
     ) -> Mapping[str, Holding]:
-        """Return what is read of these providers; read what has changed.
+        """Return the readings of these providers; read the changed ones again.
 
         :param begins: False to leave what is not read yet
         :raises errors.AgentError: placement did not answer

@@ -82,7 +82,7 @@ class Explore(command.AgentCommand):
 def _address(text: str) -> address.Address:
     """Return the address, if it is one of this machine alone.
 
-    :raises errors.ConfigError: it is not
+    :raises errors.ConfigError: other machines could reach the address
     """
     try:
         found = address.parse(text)

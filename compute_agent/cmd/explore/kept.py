@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers that several pages need, kept for a short time.
 
-A click on the next page of a table does not read a cloud again. What was made
-at the same time for the same question is made once.
+A click on the next page of a table does not read a cloud again. Two requests
+with the same question at the same time share one answer.
 """
 
 import collections
@@ -51,7 +51,7 @@ class Kept(Generic[_T]):
             self._slots.clear()
 
     def get(self, key: Hashable, make: Callable[[], _T]) -> _T:
-        """Return the answer to a question, made now if it is too old."""
+        """Return the answer to a question; make it anew if it is too old."""
         with self._lock:
             slot = self._slots.setdefault(key, _Slot())
             self._slots.move_to_end(key)

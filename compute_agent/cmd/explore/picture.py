@@ -55,7 +55,7 @@ def picture(
 
     :param providers: parents first, each with ``uuid``, ``name``, ``parent``
         and ``amounts``; providers of other trees share with this one
-    :param shown_uuid: the provider that stands out
+    :param shown_uuid: the provider that the picture highlights
     """
     boxes = {row['uuid']: _Box(row=row) for row in providers}
     children: dict[str, list[_Box]] = {}

@@ -30,7 +30,8 @@ _CONSUMERS = 200
 def data(source: Source, agent: ThisAgent, uuid: str) -> Data:
     """Return everything about a provider.
 
-    :raises errors.AgentError: there is none, or placement did not answer
+    :raises errors.AgentError: placement has no such provider, or did not
+        answer
     """
     api = source.providers
     found = api.find(uuid)

@@ -65,7 +65,7 @@ Head = list[tuple[str, str]]
 class Reply:
     """The reply to one request.
 
-    :ivar more: headers besides those that every reply has
+    :ivar more: further headers; every reply has a few anyway
     """
 
     status: int

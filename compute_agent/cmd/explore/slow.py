@@ -20,7 +20,7 @@ _T = TypeVar('_T')
 
 @dataclasses.dataclass(slots=True)
 class _Work(Generic[_T]):
-    """One question under way, or answered."""
+    """One question, and its answer once it has come."""
 
     began: float
     ended: float = float('inf')
@@ -65,7 +65,7 @@ class Slow(Generic[_T]):
     def get(self, key: Hashable, make: Callable[[], _T]) -> _T:
         """Return the answer to a question.
 
-        :raises Pending: it takes longer than a page waits
+        :raises Pending: the answer takes longer than a page waits
         :raises errors.AgentError: ``make`` raised it
         """
         work = self._work(key, make)

@@ -35,7 +35,7 @@ class Record:
     """The record and the history of this machine's agent.
 
     :ivar drivers: the drivers of each node, by its uuid
-    :ivar problem: why there is none; '' if there is one
+    :ivar problem: why this machine has no record to show; '' if it has one
     """
 
     nodes: Sequence[Node] = ()
@@ -53,7 +53,7 @@ class Planned:
     :ivar lines: all of them as the command prints them
     :ivar waiting: what waits for a person, as ``waiting.data`` has it
     :ivar traits: for one node: trait → its explanation, as ``explain`` has it
-    :ivar problem: why there is no plan; '' if there is one
+    :ivar problem: why no plan could be made; '' if the plans are there
     """
 
     nodes: Sequence[Data] = ()

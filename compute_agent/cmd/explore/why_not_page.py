@@ -134,7 +134,7 @@ class WhyNot:
         }
 
     def _explained(self, host: str, request: query.Request) -> Data | None:
-        """Return the exact reasons of one host, as the command has them."""
+        """Return why one host is no candidate, as ``why-not`` prints it."""
         if not host:
             return None
         source = self._source
@@ -174,7 +174,7 @@ def _requirement(one: counts.Count, hosts: int) -> Data:
 def flavor_of(form: Mapping[str, str]) -> flavor_file.FlavorFile:
     """Return the flavor that was filled in.
 
-    :raises errors.AgentError: it is malformed
+    :raises errors.AgentError: a field of the form is malformed
     """
     text = form['specs'].replace('\r\n', '\n').strip()
     pasted = flavor_file.FlavorFile(amounts={}, properties={})

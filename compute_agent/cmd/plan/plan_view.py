@@ -98,7 +98,7 @@ def plan(result: NodeResult) -> Plan:
 def summed_up(told: Sequence[tuple[Node, str]], how: str) -> list[str]:
     """Return the largest groups of equal texts, and a line about the others.
 
-    :param told: each node with what is told of it
+    :param told: each node with the text about it
     :param how: how to see each
     """
     groups: dict[str, list[tuple[Node, str]]] = {}

@@ -68,7 +68,7 @@ def for_a_daemon(parsed_args: argparse.Namespace) -> dict[str, Any]:
 def check_node(prune: Prune, nodes: Callable[[], Iterable[Node]]) -> None:
     """Check that the driver has the node that --node names.
 
-    :raises errors.ConfigError: it has no such node
+    :raises errors.ConfigError: the driver has no such node
     """
     if prune.node is not None:
         node_module.chosen(nodes(), prune.node)

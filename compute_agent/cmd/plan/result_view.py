@@ -21,8 +21,9 @@ _HOW = '-f json has each node'
 def text(results: Sequence[NodeResult]) -> str:
     """Return the results of a cycle, and the list of what waits.
 
-    Each node has a line; of several, only those with news. Of many, those of
-    which the same is told are told of once, and a table has all outcomes.
+    Each node has a line; of several, only those with news. If there are many,
+    nodes with equal texts are printed once, and a table has the outcomes of
+    all nodes.
     """
     return '\n'.join([*_results(results), *waiting.lines_of(results)])
 
@@ -57,7 +58,7 @@ def _total(results: Sequence[NodeResult]) -> str:
 
 
 def _verbs(results: Iterable[NodeResult]) -> str:
-    """Return the number of operations of each kind; empty for none."""
+    """Return the number of operations of each kind; '' without operations."""
     counts = render.counts(op for r in results for op in r.applied)
     return f' ({counts})' if counts else ''
 

@@ -29,8 +29,8 @@ class Summary:
     :ivar plans: the number of nodes
     :ivar changing: the number of nodes with a change
     :ivar idle: the number of nodes that have all that they should
-    :ivar undone: the number of nodes that sync would not finish; a first write
-        that needs a yes is one
+    :ivar undone: the number of nodes that sync would not finish, for example
+        because a first write waits for approval
     :ivar changes: change → the names of its nodes, most nodes first
     """
 

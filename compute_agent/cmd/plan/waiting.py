@@ -135,7 +135,7 @@ def _by_kind(
 
 
 def _alike(some: Sequence[Waiting]) -> list[list[Waiting]]:
-    """Return the changes of a kind, those that many nodes share together."""
+    """Return the changes of a kind; equal changes of many nodes are one."""
     groups: dict[object, list[Waiting]] = {}
     for one in some:
         key = one.pattern if len(some) > MANY else id(one)
@@ -276,7 +276,8 @@ def _group(group: Data) -> str:
 def _kind(kind: Data, nodes: Sequence[Data] | None) -> Iterator[str]:
     """Yield the lines of one kind of changes.
 
-    :param nodes: the nodes whose changes are printed each; None to sum up
+    :param nodes: the nodes whose changes get a line each; None to sum up the
+        changes of all nodes
     """
     count = error_text.counted(kind['changes'], 'change')
     yield (

@@ -85,7 +85,7 @@ class AllocationSet(_Allocations):
             action='append',
             default=[],
             metavar='rp=PROVIDER,RC=AMOUNT,...',
-            help='Amounts of one provider, by name or uuid. May be repeated; '
+            help='Amounts on one provider, by name or uuid. May be repeated; '
             'at least one is needed.',
         )
         parser.add_argument(
@@ -120,7 +120,7 @@ class AllocationSet(_Allocations):
 
 
 class AllocationUnset(_Allocations):
-    """Take some allocations off a consumer, and list those that stay."""
+    """Remove some of a consumer's allocations, and list those that stay."""
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the consumer, and what goes."""
@@ -164,7 +164,7 @@ class AllocationDelete(command.Report):
         _add_consumer(parser)
 
     def report(self, parsed_args: argparse.Namespace) -> command.Reported:
-        """Take them off; return what they were."""
+        """Remove the allocations; return what they were."""
         uuid = names.check_uuid(parsed_args.consumer, 'consumer')
         before, gone = _service(self).remove(uuid)
         if before is None:
@@ -202,7 +202,7 @@ def _service(asking: command.AgentCommand) -> allocations_api.Allocations:
 def _parsed(texts: Sequence[str]) -> dict[str, dict[str, int]]:
     """Return provider → resource class → amount of the options.
 
-    :raises errors.ConfigError: there is none, or one has another form
+    :raises errors.ConfigError: no amount is given, or one is malformed
     """
     found: dict[str, dict[str, int]] = {}
     for text in texts:
@@ -252,7 +252,7 @@ def _amount(value: str, text: str) -> int:
 
 
 def _uuid(found: providers_api.Found, word: str) -> str:
-    """Return the uuid of a provider; one that is gone is known by its uuid.
+    """Return a provider's uuid; for a deleted one, the uuid must be given.
 
     :raises errors.AgentError: a word that is no uuid names no provider
     """
@@ -269,7 +269,7 @@ def _named(
 ) -> dict[str, Mapping[str, int]]:
     """Return the amounts by the uuids of the providers.
 
-    :raises errors.AgentError: there is no such provider, or one comes twice
+    :raises errors.AgentError: a provider does not exist, or is named twice
     """
     parts: dict[str, Mapping[str, int]] = {}
     for word, amounts in asked.items():
@@ -292,7 +292,8 @@ def _wanted(
 ) -> alloc.Consumer:
     """Return the consumer with the new allocations.
 
-    :raises errors.ConfigError: nobody says whose it is
+    :raises errors.ConfigError: the consumer is new, and no project and user
+        are given
     """
     project = parsed_args.project_id or (before and before.project_id)
     user = parsed_args.user_id or (before and before.user_id)

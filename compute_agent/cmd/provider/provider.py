@@ -272,7 +272,7 @@ class ProviderSet(bulk.BulkRecord):
     _service: providers_api.Providers
 
     def add_item(self, parser: argparse.ArgumentParser) -> None:
-        """Add the provider, and what it gets."""
+        """Create the provider with its contents."""
         provider_change.add_provider(parser, lines=True)
         parser.add_argument(
             '--name', metavar='NAME', help='The new name (default: the same).'
@@ -370,8 +370,8 @@ def _mistakes(
 ) -> bulk.Mistakes:
     """Return for each new provider why it cannot be created, or None.
 
-    :param found: the new names and uuids → the provider that has one, or why
-        there is none
+    :param found: the new names and uuids → the provider that has the name or
+        uuid already, or the error of the search
     :param parents: the parents that no line creates, in the same way
     """
     earlier: set[str] = set()

@@ -140,7 +140,7 @@ class ProviderRecord(_Changing, bulk.BulkRecord):
     """A change of the contents of a provider, which shows the fields after it."""
 
     def one(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
-        """Act on the one item of the command line, and say what was done."""
+        """Act on the item of the command line, and say what was done."""
         outcome = super().one(parsed_args)
         self.say(outcome.text)
         return bulk.Outcome(data=self.fields, text=outcome.text)
@@ -233,7 +233,7 @@ def told(
 def check_generation(parsed_args: argparse.Namespace) -> None:
     """Turn the generation into a number.
 
-    :raises errors.ConfigError: it is none
+    :raises errors.ConfigError: the text is no generation
     """
     text = parsed_args.generation
     if text is None:

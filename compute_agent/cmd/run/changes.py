@@ -33,8 +33,8 @@ NO_NAMES: Changed = {}
 class ChangeWatch:
     """Asks the drivers of one daemon what changed.
 
-    :param interval: returns the seconds from one question to the next; 0 for
-        none
+    :param interval: returns the seconds from one question to the next; 0 to
+        ask no questions
     :param clock: a monotonic clock, in seconds
     """
 
@@ -72,7 +72,8 @@ class ChangeWatch:
     def wait(self, seconds: float | None) -> Changed:
         """Wait; return the nodes that may have changed, by their driver.
 
-        :param seconds: until the next cycle of all nodes; None for none
+        :param seconds: the seconds until the next cycle of all nodes; None if
+            no such cycle is due
         :return: empty if a cycle of all nodes is due, or the daemon must stop
         """
         if seconds is None:
@@ -127,7 +128,8 @@ class ChangeWatch:
     def _ask(self, one: NamedDriver) -> frozenset[str] | None:
         """Return the names that a driver tells; None for all of its nodes.
 
-        If it cannot tell now there are none; the next question is the same.
+        If the driver cannot tell now, no node is returned, and the next
+        question covers the same time.
         """
         try:
             with (

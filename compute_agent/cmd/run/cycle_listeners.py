@@ -61,7 +61,7 @@ class CycleListeners:
         self._tell('fail', lambda listener: listener.fail(exc))
 
     def _tell(self, what: str, say: Callable[[CycleListener], None]) -> None:
-        """Call each listener; log the first of the same failures of one."""
+        """Call each listener; log a failure that one repeats only once."""
         for listener in self._listeners:
             try:
                 say(listener)

@@ -78,11 +78,11 @@ class Lifetime:
             self._manager.ready()
 
     def cycle(self) -> _Told:
-        """Tell the listeners of a cycle; the caller calls what it is given."""
+        """Tell the listeners of a cycle's begin; return what tells its end."""
         return self._told(self.listeners.begin, self._end)
 
     def part(self) -> _Told:
-        """Tell of a cycle of those nodes only that may have changed."""
+        """Tell that a cycle begins of the nodes that may have changed."""
         return self._told(self.status.begin, self._end_part)
 
     @contextlib.contextmanager
@@ -97,12 +97,12 @@ class Lifetime:
             self._manager.cycle_finished()
 
     def _end_part(self, results: Sequence[NodeResult]) -> None:
-        """Tell of the end of such a cycle; the other nodes are as they were."""
+        """Tell that such a cycle ended; the other nodes keep their results."""
         before = self.status.results
         self.listeners.part_ended(node_result.among_others(results, before))
 
     def _end(self, results: Sequence[NodeResult]) -> None:
-        """Tell of the end of a cycle; what it did not try is as it was."""
+        """Tell that a cycle ended; untried nodes keep their results."""
         before = self.status.results
         self.listeners.end(node_result.as_they_were(results, before))
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keep the same line about each of many nodes out of the daemon's log.
 
-A line about a node names it as ``extra={'node': uuid}``. In each cycle, the
-lines of one place in the code come through for the first two nodes only; at its
-end, one line has the number of the others. The history has each write, and
-``--debug`` logs every line. ``process.py`` installs it; it hears of each cycle.
+A line about a node names it as ``extra={'node': uuid}``. In each cycle, a
+logging call in the code logs its line for the first two nodes only; at the end
+of the cycle, one line has the number of the others. The history has each
+write, and ``--debug`` logs every line. ``process.py`` installs it; it hears of
+each cycle.
 """
 
 import contextlib

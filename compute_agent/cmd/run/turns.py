@@ -178,7 +178,7 @@ class Turns:
     def _stand_by(self, member: 'Membership') -> None:
         """Try from time to time if this agent could report.
 
-        :raises errors.AgentError: it could not
+        :raises errors.AgentError: this agent could not report
         """
         self._asked.refuse(member.refusal())
         if member.ended:

@@ -32,7 +32,7 @@ class Agent:
     :ivar state: the state database
     :ivar share: the name of its share
     :ivar files: the operator's additions to the driver's description; None
-        if there are none
+        without such files
     :ivar sharing: the lease and the record that it shares with other agents;
         None if ``state_connection`` is not set
     """
@@ -94,8 +94,8 @@ class Agent:
 
         :param may_go_on: called before each provider and each plan
         :param reached: called once the drivers and placement have answered
-        :raises errors.AgentError: one of them does not answer, or an operator's
-            file is wrong
+        :raises errors.AgentError: placement or a driver does not answer, or an
+            operator's file is wrong
         """
         nodes = self.tracker.nodes()
         # At least one: the answer tells that placement can be reached.
@@ -109,6 +109,6 @@ class Agent:
     def reload_driver(self) -> None:
         """Have the drivers read their own files again.
 
-        :raises errors.ConfigError: one of them is wrong
+        :raises errors.ConfigError: a file of a driver is wrong
         """
         self.drivers.reload()

@@ -44,7 +44,7 @@ class Settings:
     :ivar prune: names to remove although the agent did not record them
     :ivar mode: the agent's part for its nodes; None if the operator did not
         say it
-    :ivar share: the name of the agent's share; empty for the one that follows
+    :ivar share: the name of the agent's share; empty for a name that follows
         from the drivers
     :ivar marks_nodes: True to put the agent's mark on the roots of its nodes,
         if there may be several
@@ -168,7 +168,7 @@ def history_bounds(
 ) -> rotation.Bounds:
     """Return how much history is kept.
 
-    :param by_age: drop what is too old, too: the daemon does
+    :param by_age: also drop entries that are too old, as the daemon does
     """
     return rotation.Bounds(
         days=conf.compute_agent.history_days,

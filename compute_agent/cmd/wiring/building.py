@@ -45,7 +45,7 @@ class Fleet:
     """The part of an agent in a fleet.
 
     :ivar may_begin: as in ``resource_tracker.Control``
-    :ivar shares: the other shares in the database; None without one
+    :ivar shares: the other shares in the database; None without a database
     """
 
     may_begin: Callable[[], object] = bool

@@ -39,10 +39,11 @@ class NamedProviders(providers.Providers):
         self._doubts: list[str] = []
 
     def find(self, name_or_uuid: str) -> codec.ListedProvider:
-        """Return the provider with this uuid or name, or of such a node.
+        """Return the provider with this uuid or name, or that of such a node.
 
         :raises placement_errors.DoesNotExist: there is no such provider
-        :raises placement_errors.Ambiguous: there are several
+        :raises placement_errors.Ambiguous: several providers or nodes have
+            this name
         """
         found = self.find_all([name_or_uuid])[name_or_uuid]
         if isinstance(found, errors.AgentError):
@@ -127,7 +128,7 @@ class NamedProviders(providers.Providers):
         try:
             drivers = configuration.load_drivers(self._conf)
         except errors.AgentError:
-            return found  # this host has none, and needs none
+            return found  # this host has no such driver
         for one in drivers:
             with contextlib.closing(one):
                 if type(one.driver).get_titles is ComputeDriver.get_titles:

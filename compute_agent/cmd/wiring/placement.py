@@ -154,7 +154,7 @@ def found_at(conf: cfg.ConfigOpts) -> str:
 def site(conf: cfg.ConfigOpts) -> str:
     """Return the key of this placement in the state database.
 
-    It has no user and no password, so it survives a change of these.
+    The text has no user and no password, so it stays the same if these change.
     """
     group = conf.placement
     if group.embedded:

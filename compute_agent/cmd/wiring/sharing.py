@@ -101,7 +101,7 @@ class Watch:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """A share, for a command that is no member of it.
+    """A share, as a command sees it that does not join it.
 
     :ivar agent_id: the id of all its agents; empty if ``is_used`` is not set
     :ivar is_used: False if no agent has used the database yet
@@ -165,7 +165,8 @@ def _engine(conf: cfg.ConfigOpts) -> Iterator[sa.Engine]:
 def _is_used(engine: sa.Engine) -> bool:
     """Return False for a database that no agent has used yet.
 
-    :raises errors.AgentError: it is away, or not of this version
+    :raises errors.AgentError: the database does not answer, or has another
+        version
     """
     found = schema.version(engine)
     if found is not None:

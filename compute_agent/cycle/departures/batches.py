@@ -2,9 +2,9 @@
 """The batches in which nodes left their driver's list.
 
 The nodes that left in the same cycle are one batch, and
-``limits/judgement.py`` judges a batch as a whole. So each node is recorded
-with when it left and of how many nodes. This module does no I/O; the time is
-a parameter.
+``limits/judgement.py`` judges a batch as a whole. So the record of each node
+has the time when it left, and the number of nodes in the list until then. This
+module does no I/O; the time is a parameter.
 """
 
 import dataclasses
@@ -20,10 +20,10 @@ _TICK = 0.001  # seconds between two batches, at least
 def newly_left(
     known: Mapping[str, KnownNode], listed: Collection[str], now: float
 ) -> dict[str, KnownNode]:
-    """Return the nodes that left in this cycle, with when and of how many.
+    """Return the nodes that left in this cycle, with time and number of nodes.
 
-    If no node that was known is in the list, the number is negative: the list
-    may be that of another service, so its nodes do not count.
+    If the list has none of the known nodes, it may be that of another service.
+    Then its nodes do not count, and the number is negative.
 
     :param known: all nodes that were listed before, with their last answers
     :param listed: the nodes that are listed
@@ -38,7 +38,7 @@ def newly_left(
     if not new:
         return {}
     earlier = (n.left_at for n in missing.values() if n.left_at is not None)
-    # Each batch has a time of its own, and a later one a later time, also if
+    # Each batch has a time of its own. A later batch has a later time, even if
     # the clock is set back.
     left_at = max(now, max(earlier, default=0.0) + _TICK)
     stays = len(missing) < len(known)
@@ -54,7 +54,8 @@ def partly_back(
 ) -> dict[str, KnownNode]:
     """Return the nodes of batches without which the list was another one.
 
-    A node of the batch is listed again, so it is the right service.
+    A node of the batch is listed again, so the list is that of the right
+    service after all.
     """
     times = {known[u].left_at for u in listed if u in known}
     return {

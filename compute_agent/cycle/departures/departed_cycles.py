@@ -28,8 +28,8 @@ class Begun:
     """The nodes that left the driver's list, after the first step.
 
     :ivar others: the results of the nodes that still exist or may exist
-    :ivar cycles: the begun cycles of those that are gone
-    :ivar batches: the batch of each of these
+    :ivar cycles: the cycles that were begun, of the nodes that are gone
+    :ivar batches: the batch of each of these nodes
     """
 
     others: Sequence[NodeResult] = ()

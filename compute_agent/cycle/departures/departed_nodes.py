@@ -131,7 +131,7 @@ class Departures:
         missing = {u: node for u, node in known.items() if u not in present}
         asked, unknown = self._questions.ask_due(missing)
         missing |= asked
-        # Those that were listed elsewhere, and are gone now.
+        # The nodes that existed outside this list until now, and are gone.
         left = batches.newly_left({**known, **asked}, present, self._clock())
         missing |= left
         self._keep({**asked, **left})

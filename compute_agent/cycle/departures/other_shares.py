@@ -172,7 +172,7 @@ class OtherShares:
         return found
 
     def _take(self, given: Mapping[str, Given], seen: Seen) -> list[str]:
-        """Take records; drop those that are about nothing any more."""
+        """Take records; drop those whose providers are all gone."""
         of_share = dict[str, list[tuple[str, NodeRecord | None]]]()
         for uuid, record in _read(given).items():
             there = seen.get(uuid)
@@ -217,7 +217,7 @@ class OtherShares:
 
         :param moved: the nodes that left this agent's list, and exist
         :param observe: returns the providers of nodes
-        :return: what became of nodes whose records this share has no more
+        :return: the outcome for each node whose record this share gave away
         """
         try:
             self._tend(observe)
@@ -327,7 +327,7 @@ class OtherShares:
 
 
 def _that_waits(shares: Mapping[str, documents.Standing]) -> str:
-    """Return the share that lists a node, if none of these may write to it."""
+    """Return the share that lists a node, if no share may write to it."""
     if any(one.has_rights for one in shares.values()):
         return ''
     return next((share for share, one in shares.items() if one.lists), '')
@@ -343,7 +343,7 @@ def _read(given: Mapping[str, Given]) -> dict[str, GivenRecord]:
 
 
 def _fitting(given: GivenRecord, seen: Observation) -> NodeRecord | None:
-    """Return the part of a record that is about what placement has."""
+    """Return the part of a record whose providers placement has."""
     generations = {
         uuid: one.generation or 0 for uuid, one in seen.providers.items()
     }

@@ -109,7 +109,7 @@ class Questions:
             return virt.Existence.UNKNOWN, f' ({failures.text(exc)})'
 
     def answered(self, node: KnownNode, answer: virt.Existence) -> KnownNode:
-        """Return the node with this answer; one that exists did not leave."""
+        """Return the node with this answer; an existing node did not leave."""
         exists = answer is virt.Existence.YES
         return dataclasses.replace(
             node,

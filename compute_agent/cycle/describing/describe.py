@@ -110,7 +110,7 @@ def equal(
 ) -> bool:
     """Return True if two facts of a driver are the same or equal.
 
-    :raises errors.DriverError: they cannot be compared
+    :raises errors.DriverError: the facts cannot be compared
     """
     with _asking(driver, node, 'facts'):
         return facts is others or bool(facts == others)
@@ -210,7 +210,7 @@ def _fall_back(
 
 
 def _said_of(exc: BaseException | None) -> str:
-    """Return the texts of a NotImplementedError and of those before it.
+    """Return the texts of a NotImplementedError and of the errors behind it.
 
     A method that exists may raise one by a mistake, or deep inside.
     """

@@ -57,7 +57,7 @@ class Descriptions:
     :param files: the operators' additions to the driver's descriptions
     :param reserved: the part of a host that is not for its guests
     :param mode: the agent's part for its nodes
-    :ivar mark: the agent's mark for their roots; empty for none
+    :ivar mark: the agent's mark for their roots; empty if roots get no mark
     """
 
     def __init__(

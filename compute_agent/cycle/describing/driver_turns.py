@@ -152,7 +152,8 @@ class DriverTurns:
     def _check_removals(self, driver: NamedDriver, tree: ProviderTree) -> None:
         """Refuse a driver that removed a provider of another.
 
-        :raises errors.DriverError: it did
+        :raises errors.DriverError: the driver removed or replaced such a
+            provider
         """
         if not self._drivers.drivers.sources - {driver.source}:
             return  # no other driver

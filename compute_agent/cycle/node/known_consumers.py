@@ -15,7 +15,7 @@ _Key: TypeAlias = tuple[str, int | None]
 
 
 class KnownConsumers:
-    """The consumers of providers, as far as a cycle has asked for them.
+    """The consumers of the providers that a cycle asked about.
 
     Placement is asked only about providers that would lose something, and
     about each of them once in a cycle while its generation stays. The answers

@@ -54,7 +54,7 @@ class RootChecks:
         self._lost_before = self._lost_now = frozenset[str]()
 
     def begin(self) -> None:
-        """Read the lost roots for a cycle; have the uuid files read anew."""
+        """Read the lost roots for a cycle; have the uuid files read again."""
         self._found_files = None
         if self._lost is not None:
             self._lost_before = self._lost.lost_roots()
@@ -108,7 +108,7 @@ class RootChecks:
         deleted not at once. A reporter also waits until nova-compute has ended
         its first pass.
 
-        :raises errors.UnknownState: it is not to be created in this cycle
+        :raises errors.UnknownState: the root must wait for a later cycle
         """
         root = seen.providers.get(node.uuid)
         if root is not None:
@@ -157,7 +157,7 @@ class Rivals:
     root whose node left the list tells nothing: its agent may be dead, and nobody
     can say yes to a node that is gone.
 
-    :param own: the mark of this agent; None if it heeds no others
+    :param own: the mark of this agent; None if it ignores other agents' marks
     :param listed: returns the nodes of the driver's list
     :param was_ours: tells if this agent claimed a trait of a root until now, as
         it did with a mark that it had before
@@ -264,7 +264,7 @@ class ReporterChecks:
         self._marker.begin()
 
     def keep_only(self, node_uuids: Collection[str]) -> None:
-        """Forget what was found about other nodes."""
+        """Forget what was found about all nodes but these."""
         for uuid in self._doubts.keys() - set(node_uuids):
             del self._doubts[uuid]
 

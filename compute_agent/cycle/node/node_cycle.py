@@ -95,7 +95,8 @@ def unchanged(
 ) -> NodeResult | None:
     """Return the result of a node that needs no cycle, None if it needs one.
 
-    It needs none if its last plan was empty and nothing changed since.
+    A node whose last plan was empty needs no cycle while nothing changed
+    since.
     """
     if (
         context.outage is not None
@@ -238,7 +239,7 @@ class NodeCycle:
             )
 
     def note_approved(self, line: str) -> None:
-        """Have the result say that a person approved what is planned."""
+        """Have the result say that a person approved the plan."""
         self._approved.append(line)
         self.result = dataclasses.replace(
             self.result, approved=self._approved_lines()
@@ -396,7 +397,7 @@ class NodeCycle:
     def _is_deleted(self) -> bool:
         """Return True if all writes to the node count as deletions.
 
-        What is held back is reserved, which is then no removal.
+        Held-back capacity is reserved; then it does not count as a removal.
         """
         return self.departed and self._held is None
 

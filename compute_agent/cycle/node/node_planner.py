@@ -89,7 +89,7 @@ class Settings:
     :ivar nova: looks for a nova-compute on this host; None if the operator
         said who reports the nodes
     :ivar orders: called in each cycle; returns the orders for the nodes' names
-    :ivar mark: the mark of this agent; None if it heeds no marks of others
+    :ivar mark: the mark of this agent; None if it ignores other agents' marks
     :ivar marks_nodes: True if the roots of its nodes get the mark
     :ivar author: says who changed a name that is restored
     :ivar host: gives this host the uuid under which placement has its name;
@@ -189,7 +189,7 @@ class NodePlanner:
 
     @property
     def mark(self) -> Mark | None:
-        """The mark of this agent; None if it heeds no others."""
+        """The mark of this agent; None if it ignores other agents' marks."""
         return self._settings.mark
 
     def _rivals_of(self, own: Mark | None) -> Rivals:
@@ -261,8 +261,8 @@ class NodePlanner:
     ) -> None:
         """Plan nodes that another agent reports, to have their empty plans.
 
-        Nothing is read for it. What a node's plan lacks, or why there is none,
-        is found in the first cycle of this agent.
+        Nothing is read for it. What a node's plan lacks, or why it cannot be
+        made, is found in the first cycle of this agent.
 
         :param seen: the observations of some of these nodes
         :raises errors.AgentError: an operator's file is wrong
@@ -517,7 +517,7 @@ class NodePlanner:
     def take_over(self, allowed: Collection[takeover.Takeover]) -> None:
         """Record that a person allowed these first writes.
 
-        What another agent created and marked counts as this agent's.
+        Providers that another agent created and marked count as this agent's.
         """
         self._records.take_over(one.provider.uuid for one in allowed)
         for one in allowed:
@@ -566,7 +566,7 @@ class NodePlanner:
         contended: Collection[contention.Item],
         held: frozenset[approval.Subject],
     ) -> decide.Inputs:
-        """Return all that the decision about a described node follows from."""
+        """Return the inputs of the decision about a described node."""
         tree = described.tree
         uuids = frozenset([*seen.providers, *tree.get_provider_uuids()])
         return decide.Inputs(
@@ -587,7 +587,7 @@ class NodePlanner:
         seen, known = inputs.seen, NOTHING
         while isinstance(decision := decide.decide(inputs, known), Needs):
             known = known.plus(self._read(seen, decision))
-        if not self._is_ahead:  # a memory is of what was told
+        if not self._is_ahead:  # the memory has what drivers told
             self._memories[seen.node_uuid] = decision.memory
             self._consumers.note_losing(seen.node_uuid, decision.at_stake)
         return decision

@@ -47,7 +47,7 @@ class Status(enum.Enum):
 class NodeResult:
     """The result of one node's cycle.
 
-    :ivar plan: None if the cycle ended before there was one
+    :ivar plan: None if the cycle ended before a plan was made
     :ivar contended: the items that the plan leaves as they are
     :ivar takeovers: the first writes that wait until a person allows them
     :ivar applied: the operations that placement carried out
@@ -65,15 +65,16 @@ class NodeResult:
     :ivar wanted: the operations of the plan with these removals
     :ivar waits: the operations of the plan that are not sent before a person,
         or nova-compute, allows it
-    :ivar reserves: the operations that are sent before, in place of these
+    :ivar reserves: the operations that are sent now, in place of those that
+        wait
     :ivar approved: lines about changes that a person approved and that were
         only planned
     :ivar again_in: seconds until a refused operation is tried again; None for
         the next cycle
     :ivar backed_off: the number of operations that wait because placement
         refused them
-    :ivar conflicts: how often the node was planned in vain because another
-        writer changed a provider meanwhile
+    :ivar conflicts: how often the node was planned again because another
+        writer had changed a provider meanwhile
     """
 
     node: Node
@@ -265,8 +266,8 @@ class HeldChange:
     :ivar text: the change, as a line
     :ivar includes: the removals that are a part of it, so that a person who
         allows it allows them
-    :ivar group: the line of the list for all changes that have the same one,
-        however many they are; empty for a change that is an item by itself
+    :ivar group: a text; all changes with the same text are one line of the
+        list. Empty for a change with a line of its own
     """
 
     subject: Subject
@@ -303,7 +304,7 @@ def held_removals(
     A provider whose capacity is held keeps its names. These are a part of the
     loss, unless they are held by themselves.
 
-    :param held: all that are held
+    :param held: all removals that are held
     """
     plan = made.plan
     losses = effects.losses(plan, plan.operations)
@@ -330,7 +331,7 @@ def held_removals(
 
 
 def _removals(plan: Plan, changed: Collection[str]) -> Iterator[HeldChange]:
-    """Yield each removal of a plan; a deletion as either kind of it."""
+    """Yield each removal of a plan; each deletion as either of its kinds."""
     losses = effects.losses(plan, plan.operations)
     for uuid in sorted(losses.deleted | effects.written(plan.operations)):
         since = (

@@ -124,7 +124,7 @@ class Refusals:
     def back_off(self, applied: Collection[Hashable]) -> float | None:
         """Remember the operations; return the seconds until a retry.
 
-        Return None if there are none.
+        Return None if no operation was refused.
 
         :param applied: the operations that were carried out in this cycle
         """

@@ -35,8 +35,8 @@ class Memory:
 
     An attempt to remove a name ends the recorded claims on it before it is
     sent. If it fails, only the earlier plan tells which source gave the name
-    up. And only the first plan of this process finds that the record is older
-    than placement: after it, the record knows what placement has.
+    up. Only the first plan of this process finds that the record is older than
+    placement: after it, the record has what placement has.
 
     :ivar causes: why the plan removes names
     :ivar age: the note about the record's age, or ''; None before a plan
@@ -273,9 +273,9 @@ def _reserving(
     """Return the part of the first writes that only reserves, if any.
 
     It follows from what the sources describe: a removal that becomes a
-    reservation, because it is held or in use, waits as a removal does. So does
-    all of a provider outside of the node's own tree. Nothing is reserved of a
-    node that another agent reports.
+    reservation, because it is held or in use, waits as a removal does.
+    Everything on a provider outside of the node's own tree waits, too. Nothing
+    is reserved of a node that another agent reports.
     """
     if any(one.marks for one in takeovers):
         return None

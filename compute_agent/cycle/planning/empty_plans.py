@@ -99,8 +99,8 @@ class Basis:
     ) -> bool:
         """Return True if its observation, record and policy have these values.
 
-        Generations are not compared: a new allocation raises them, and the
-        node's providers are as they were.
+        Generations are not compared: a new allocation raises them, and leaves
+        the node's providers as they were.
         """
         return (
             self.seen == seen
@@ -123,7 +123,7 @@ class Basis:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class EmptyPlan:
-    """An empty or waiting plan, and what it rests on."""
+    """An empty or waiting plan, and the inputs that it was made from."""
 
     basis: Basis
     made: NodePlan

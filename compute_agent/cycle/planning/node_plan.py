@@ -31,8 +31,8 @@ class NodePlan:
     :ivar reserving: the part of them that needs nobody's yes: whole
         inventories that become reserved
     :ivar changed: the providers that others changed since this agent wrote
-    :ivar waits_for_nova: why nothing of it is sent now, because nova-compute
-        reports the node or may do so; otherwise empty
+    :ivar waits_for_nova: the reason if nothing of it is sent now, because
+        nova-compute reports the node or may report it; otherwise empty
     """
 
     plan: Plan

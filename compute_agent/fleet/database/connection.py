@@ -116,7 +116,7 @@ def engine(url: str, lease_seconds: float = 3 * SECONDS) -> sa.Engine:
 def _parsed(url: str) -> sa.URL:
     """Return the URL in its parts.
 
-    :raises errors.ConfigError: it is wrong
+    :raises errors.ConfigError: the URL is wrong
     """
     try:
         parsed = sa.make_url(url)
@@ -153,8 +153,8 @@ def run(made: sa.Engine, work: Callable[[sa.Connection], T]) -> T:
     It is repeated if the server ended it because of another one, and once if
     the connection was lost before it was committed.
 
-    :raises InDoubt: nobody knows whether it was committed
-    :raises errors.Unavailable: it was not committed
+    :raises InDoubt: the transaction may have been committed or not
+    :raises errors.Unavailable: the transaction was not committed
     """
     try:
         # Deadlocks, and what Galera refuses at a commit, are repeated.
@@ -164,9 +164,9 @@ def run(made: sa.Engine, work: Callable[[sa.Connection], T]) -> T:
 
 
 def run_again(made: sa.Engine, work: Callable[[sa.Connection], T]) -> T:
-    """Do the same for work that may be done twice: no outcome is in doubt.
+    """Do the same for work that may be done twice, so it may be repeated.
 
-    :raises errors.Unavailable: it was not committed, or nobody knows
+    :raises errors.Unavailable: the work may not have been committed
     """
     with contextlib.suppress(InDoubt):
         return run(made, work)
@@ -272,7 +272,7 @@ def _patient(seconds: float) -> Callable[..., Any]:
                 return exc.value
 
         def _ready(self, selector: selectors.BaseSelector, due: float) -> int:
-            """Return for what the socket is ready; psycopg's bits."""
+            """Return what the socket is ready for, as psycopg's bits."""
             left = due - time.monotonic()
             for _key, ready in selector.select(max(0.0, left)):
                 return ready

@@ -32,7 +32,7 @@ def version(made: sa.Engine) -> str | None:
 
     :raises errors.ConfigError: another program's tables are in it, or the
         account is wrong
-    :raises errors.Unavailable: it does not answer
+    :raises errors.Unavailable: the database does not answer
     """
     try:
         with made.connect() as db:
@@ -44,7 +44,7 @@ def version(made: sa.Engine) -> str | None:
 def identity(made: sa.Engine) -> str:
     """Return the random name that a database got when it was made.
 
-    :raises errors.Unavailable: it does not answer
+    :raises errors.Unavailable: the database does not answer
     """
     query = sa.select(tables.IDENTITY.c.name)
     return connection.run_again(
@@ -96,7 +96,7 @@ def prepare(made: sa.Engine) -> None:
 def check(made: sa.Engine, found: str | None) -> None:
     """Check that a database has the version that this agent uses.
 
-    :raises errors.ConfigError: it has another one
+    :raises errors.ConfigError: the database has another version
     """
     refuse_newer(made, found)
     if found != head():

@@ -210,7 +210,7 @@ def _departed(counts: Mapping[str, int]) -> tuple[State, str]:
 def _unwell(cycles: Cycles, age: float, long: float) -> tuple[State, str]:
     """Return the state and its reason if the last good cycle is too old.
 
-    :param long: how long a cycle runs that takes too long; 0 for none
+    :param long: the seconds after which a cycle takes too long; 0 means never
     """
     last = cycles.last
     if long:
