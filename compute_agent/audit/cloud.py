@@ -9,7 +9,7 @@ is empty if the answer is complete.
 import dataclasses
 from collections.abc import Mapping
 
-from ..fleet import mark
+from ..fleet.values import mark
 from ..tree import names, provider
 
 Resources = Mapping[str, int]

@@ -11,7 +11,7 @@ itself: hardware differs. So the results are notes.
 from collections.abc import Iterable, Iterator, Sequence
 
 from .. import error_text
-from ..fleet import mark
+from ..fleet.values import mark
 from ..tree import names
 from . import cloud, finding
 

@@ -23,7 +23,7 @@ from oslo_config import cfg
 from report_client.plan import render
 
 from .. import errors
-from ..fleet import mark
+from ..fleet.values import mark
 from ..limits import contention
 from ..ownership import policy
 from ..ownership.explanations import drift

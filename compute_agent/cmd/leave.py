@@ -18,7 +18,7 @@ from report_client.plan import render
 
 from .. import errors
 from ..cycle.node.node_result import NodeResult
-from ..fleet import mark
+from ..fleet.values import mark
 from ..state.database import lock
 from ..tree import node
 from ..tree.node import Node

@@ -10,7 +10,7 @@ from typing import Any
 
 from oslo_config import cfg, types
 
-from ..fleet import share
+from ..fleet.values import share
 from ..monitoring.values import address
 from ..ownership import policy
 from . import default

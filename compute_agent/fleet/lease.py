@@ -16,8 +16,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from .. import errors
-from . import roles
 from .database import connection, tables
+from .values import roles
 
 _LEASE, _STANDBY = tables.LEASE.c, tables.STANDBY.c
 NEXT_BEAT = _LEASE.beat + 1

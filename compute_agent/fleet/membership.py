@@ -18,7 +18,8 @@ from concurrent import futures
 from typing import Any, Protocol
 
 from .. import errors
-from . import fence, lease, roles
+from . import fence, lease
+from .values import roles
 
 LOG = logging.getLogger(__name__)
 

@@ -10,7 +10,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from . import fence, lease, roles
+from . import fence, lease
+from .values import roles
 
 _PAUSE = 0.2  # seconds between two looks
 _BEATS = 1.5  # a row that did not move meanwhile stands still

@@ -9,7 +9,7 @@ cycle. Each operation lists its own changes, and this module adds them up.
 import dataclasses
 from collections.abc import Iterable
 
-from ..fleet import mark
+from ..fleet.values import mark
 from ..plan.change import Change
 from ..plan.operations.operations import CreateProvider, Operation
 from ..plan.plan import Plan

@@ -13,7 +13,7 @@ kind.
 import dataclasses
 from collections.abc import Container, Iterable, Mapping
 
-from ..fleet import mark
+from ..fleet.values import mark
 from ..plan.removal import Cause, Reason
 from ..tree import assertion
 from ..tree.assertion import Assertion, Claims

@@ -17,7 +17,7 @@ describes the remaining ones.
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
 from .. import errors
-from ..fleet import mark
+from ..fleet.values import mark
 from ..plan.observation import Observation
 from ..tree import assertion, inventory, names, provider, provider_tree
 from ..tree.assertion import Kind

@@ -19,8 +19,8 @@ import typing
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from .. import errors
-from ..fleet import mark
-from ..fleet.mark import Mark
+from ..fleet.values import mark
+from ..fleet.values.mark import Mark
 from ..limits import approval, contention
 from ..tree import names
 from ..tree.inventory import Ratios

@@ -7,7 +7,7 @@ state database records the yes. ``cycle/node/node_planner.py`` asks which
 providers of a plan need one; ``cycle/node/node_cycle.py`` sends nothing to them
 without it.
 
-A root with the mark of another agent (``fleet/mark.py``) is that agent's, even
+A root with the mark of another agent (``fleet/values/mark.py``) is that agent's, even
 if this one created it: each write needs a yes, until this agent's mark has
 replaced the other. The yes makes the other's mark count as this agent's, so the
 next write removes it.
@@ -18,7 +18,7 @@ import enum
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from .. import error_text
-from ..fleet import mark
+from ..fleet.values import mark
 from ..limits import approval
 from ..plan.operations.operations import Operation
 from ..tree import assertion, names, provider, working_copy

@@ -11,7 +11,7 @@ import collections
 import dataclasses
 from collections.abc import Sequence
 
-from ..fleet import mark
+from ..fleet.values import mark
 from ..tree import assertion, provider
 from ..tree.assertion import Kind
 

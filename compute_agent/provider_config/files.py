@@ -19,9 +19,9 @@ from .. import error_text, errors, file_trust, yaml_file
 from ..ownership.record import Record
 from ..tree import provider_tree
 from ..virt.values import finding
-from .entries import merge, parse
-from .entries.entry import Entries, Entry, combine
-from .entries.parse import SCHEMA
+from .values import merge, parse
+from .values.entry import Entries, Entry, combine
+from .values.parse import SCHEMA
 
 LOG = logging.getLogger(__name__)
 

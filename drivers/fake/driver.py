@@ -18,9 +18,8 @@ from compute_agent.tree import provider_tree
 from compute_agent.virt import driver
 from compute_agent.virt.values import changes, finding
 
-from ..tree_file import describe, tree_file
+from ..tree_file import describe, moving, tree_file
 from . import conf as options
-from . import moving
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

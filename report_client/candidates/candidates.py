@@ -15,8 +15,7 @@ from .. import errors
 from ..api import resource_classes, traits
 from ..http import placement
 from ..http.messages import codec, paths
-from . import query
-from .values import answer
+from .values import answer, query
 
 # Only lists of providers have names. Up to this many trees are listed one by
 # one; for more, all providers of the cloud are listed.

@@ -14,7 +14,7 @@ import dataclasses
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 
 from compute_agent import errors
-from compute_agent.fleet import mark
+from compute_agent.fleet.values import mark
 from compute_agent.plan.history_entry import Entry, Result
 from compute_agent.plan.intents import Intent
 from compute_agent.plan.operations import operations as ops

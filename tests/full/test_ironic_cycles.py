@@ -8,7 +8,7 @@ from ironic_fixture import PASSWORD, USER
 from compute_agent import errors
 from compute_agent.cmd.plan import waiting
 from compute_agent.cycle import resource_tracker
-from compute_agent.fleet import mark
+from compute_agent.fleet.values import mark
 from drivers.ironic.nodes import node
 
 Status = resource_tracker.Status

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from compute_agent import testing
 from compute_agent.cmd.plan import waiting
-from compute_agent.fleet import mark
+from compute_agent.fleet.values import mark
 from compute_agent.limits import approval
 
 AGENTS = ('one', 'two')

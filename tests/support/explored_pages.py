@@ -16,7 +16,8 @@ import command_line
 
 from compute_agent.cmd.app import main
 from compute_agent.cmd.audit import audit
-from compute_agent.cmd.explore import gate, rendering, site, web_server
+from compute_agent.cmd.explore import rendering, site, web_server
+from compute_agent.cmd.explore.values import gate
 from compute_agent.monitoring.values import address
 
 PATIENCE = 60.0  # seconds; only a hang takes as long

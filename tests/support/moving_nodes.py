@@ -20,8 +20,9 @@ from compute_agent import errors, testing
 from compute_agent.cmd.plan import waiting
 from compute_agent.cmd.wiring import sharing
 from compute_agent.cycle.node.node_result import NodeResult
-from compute_agent.fleet import lease, mark, membership, shared_record
+from compute_agent.fleet import lease, membership, shared_record
 from compute_agent.fleet.database import schema
+from compute_agent.fleet.values import mark
 from compute_agent.state import documents
 from compute_agent.tree import provider_tree
 from compute_agent.virt import driver as virt

@@ -18,7 +18,7 @@ from report_client.http.messages import codec
 
 from ... import parallel
 from ...audit import audit, cloud
-from ...fleet import mark
+from ...fleet.values import mark
 from ...tree import assertion, names
 from . import nova_answers
 

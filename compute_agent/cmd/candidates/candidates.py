@@ -9,8 +9,8 @@ import time
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 
-from report_client.candidates import candidates, query
-from report_client.candidates.values import answer
+from report_client.candidates import candidates
+from report_client.candidates.values import answer, query
 from report_client.candidates.why_not import why_not
 from report_client.http import placement as placement_api
 from report_client.http.messages import codec

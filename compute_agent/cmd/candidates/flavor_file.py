@@ -12,7 +12,7 @@ from typing import Any
 
 import os_resource_classes as orc
 
-from report_client.candidates import flavor, query
+from report_client.candidates.values import flavor, query
 
 from ... import errors, extra_specs, yaml_file
 from ...tree import inventory

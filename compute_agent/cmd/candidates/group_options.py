@@ -10,7 +10,7 @@ import typing
 from collections.abc import Callable, Iterator
 
 from report_client.api.values import provider_query, trait_query
-from report_client.candidates import query
+from report_client.candidates.values import query
 
 from ... import extra_specs
 

@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 
 from report_client.api.values import trait_query
-from report_client.candidates import flavor, query
+from report_client.candidates.values import flavor, query
 
 from ... import extra_specs
 from . import flavor_file, group_options

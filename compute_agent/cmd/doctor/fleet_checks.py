@@ -14,7 +14,7 @@ from collections.abc import Callable
 from oslo_config import cfg
 
 from ... import error_text
-from ...fleet import share
+from ...fleet.values import share
 from ..app import configuration
 from . import finding
 from .finding import Check, Finding

@@ -21,7 +21,7 @@ from report_client.http.messages import codec
 
 from ... import error_text
 from ... import errors as agent_errors
-from ...fleet import mark, share
+from ...fleet.values import mark, share
 from ...state import records
 from ...tree import assertion, names
 from ..app import configuration

@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ... import error_text, errors, file_trust, testing
+from ... import deprecation, error_text, errors, file_trust
 from ...testing.contract import capability
 from ...virt import loader
 from ..app import configuration, listing
@@ -127,7 +127,7 @@ def _rows(entry: Any, configured: _Configured) -> Iterator[list[Any]]:
         entry.distribution,
         entry.version,
         shown,
-        last_check(entry, testing.CONTRACT_VERSION),
+        last_check(entry, deprecation.CONTRACT_VERSION),
     ]
     for name, target in configured.targets(entry):
         yield [*_target(entry, name, target), shown, NONE]

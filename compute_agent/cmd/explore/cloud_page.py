@@ -17,13 +17,14 @@ from report_client import errors as placement_errors
 from report_client.http.messages import codec
 
 from ... import errors, parallel
-from ...fleet import mark
+from ...fleet.values import mark
 from ...tree import assertion, names
-from . import amounts, slow
-from .amounts import Amount
-from .gate import Asked
+from . import slow
 from .source import Source
 from .this_agent import Data, ThisAgent
+from .values import amounts
+from .values.amounts import Amount
+from .values.gate import Asked
 
 FIELDS = ('by', 'trait', 'read')
 MANY = 2000  # providers; more are not read unasked

@@ -16,7 +16,8 @@ from typing import Any
 from ...tree import provider
 from ..control import daemon_data
 from ..control.node_states import NodeState, NodeStates
-from . import amounts, gate, picture, rendering, traits
+from . import rendering
+from .values import amounts, gate, picture, traits
 
 SIZE = 100  # nodes of a page
 _KEPT = 64  # pages

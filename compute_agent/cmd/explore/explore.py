@@ -40,7 +40,8 @@ class Explore(command.AgentCommand):
         """Serve until SIGINT or SIGTERM."""
         bind = _address(parsed_args.bind)
         try:
-            from . import gate, site, web_server  # noqa: PLC0415 (an extra)
+            from . import site, web_server  # noqa: PLC0415 (an extra)
+            from .values import gate  # noqa: PLC0415 (an extra)
         except ImportError as exc:
             package = (exc.name or str(exc)).partition('.')[0]
             raise errors.ConfigError(

@@ -4,9 +4,9 @@
 import typing
 
 from ...plan.history_entry import OTHERS, KeptEntry
-from .gate import Asked
 from .provider_page import history_data
 from .this_agent import Data, ThisAgent
+from .values.gate import Asked
 
 FIELDS = ('search', 'removals', 'others')
 MOST = 200

@@ -13,15 +13,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from report_client import errors as placement_errors
 from report_client.http.messages import codec, paths
 
-from ...fleet import mark
+from ...fleet.values import mark
 from ...ownership.explanations import explain
 from ...plan.history_entry import KeptEntry
 from ...tree import names, provider
 from .. import history, tree
 from ..provider import provider as provider_command
-from . import amounts, picture, traits
 from .source import Source
 from .this_agent import Data, Planned, ThisAgent
+from .values import amounts, picture, traits
 
 _PAST = 100  # entries of the history that are shown
 _CONSUMERS = 200

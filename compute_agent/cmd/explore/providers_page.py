@@ -11,8 +11,8 @@ from report_client.api.values import provider_query, trait_query
 from report_client.http.messages import codec
 
 from ..provider import provider as provider_command
-from .gate import Asked
 from .source import Source
+from .values.gate import Asked
 
 SIZE = 100  # rows of a page
 FIELDS = (

@@ -29,10 +29,10 @@ from . import (
     slow,
     why_not_page,
 )
-from .gate import Asked
 from .rendering import Reply
 from .source import Source
 from .this_agent import ThisAgent
+from .values.gate import Asked
 
 LOG = logging.getLogger(__name__)
 

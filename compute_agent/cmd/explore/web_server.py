@@ -22,7 +22,8 @@ import waitress.wasyncore
 from ... import errors
 from ...monitoring import listening
 from ...monitoring.values.address import Address
-from . import gate, rendering
+from . import rendering
+from .values import gate
 
 LOG = logging.getLogger(__name__)
 

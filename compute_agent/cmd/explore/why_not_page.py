@@ -12,16 +12,17 @@ import re
 import time
 from collections.abc import Mapping
 
-from report_client.candidates import candidates, query
+from report_client.candidates import candidates
+from report_client.candidates.values import query
 from report_client.candidates.why_not import counts, why_not
 
 from ... import errors
 from ..candidates import candidates as command
 from ..candidates import flavor_file, request_options
 from . import slow
-from .gate import Asked
 from .source import Source
 from .this_agent import Data
+from .values.gate import Asked
 
 FIELDS = ('vcpus', 'ram', 'disk', 'specs', 'host')
 _SHOWN = 200  # hosts that are shown with what they fail

@@ -19,7 +19,7 @@ from ... import errors
 from ...cycle import judging, node_list, resource_tracker
 from ...cycle.departures import departed_nodes, other_shares
 from ...cycle.node import node_planner
-from ...fleet import mark, share
+from ...fleet.values import mark, share
 from ...identity import (
     compute_id,
     host_adoption,

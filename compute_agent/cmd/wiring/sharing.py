@@ -22,10 +22,11 @@ import sqlalchemy as sa
 from oslo_config import cfg
 
 from ... import error_text, errors
-from ...fleet import fence, lease, mark, membership, overview, roles
-from ...fleet import share as share_names
+from ...fleet import fence, lease, membership, overview
 from ...fleet.database import connection, schema
 from ...fleet.shared_record import SharedRecord
+from ...fleet.values import mark, roles
+from ...fleet.values import share as share_names
 from ...state.state import State
 from ...virt.drivers import Drivers
 from ..app import configuration

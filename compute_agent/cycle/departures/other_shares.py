@@ -24,7 +24,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from ... import errors
-from ...fleet import mark
+from ...fleet.values import mark
 from ...ownership import takeover
 from ...plan.observation import Observation
 from ...state import documents

@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Callable, Collection, Mapping
 
 from ... import errors
-from ...fleet import mark
+from ...fleet.values import mark
 from ...identity import identity, nova_compute, nova_root
 from ...limits import approval
 from ...ownership import policy, taken_away, takeover

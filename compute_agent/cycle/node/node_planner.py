@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeAlias
 
 from ... import errors
-from ...fleet.mark import Mark
+from ...fleet.values.mark import Mark
 from ...identity import host_adoption, nova_compute
 from ...limits import approval, contention
 from ...ownership import leaving, policy, takeover

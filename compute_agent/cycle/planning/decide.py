@@ -11,7 +11,7 @@ a fact is missing, ``decide`` returns what it needs, and
 import dataclasses
 from collections.abc import Sequence
 
-from ...fleet import mark
+from ...fleet.values import mark
 from ...limits import contended as contended_items
 from ...ownership import held_back, in_use, policy, resolve, takeover
 from ...ownership.explanations import notes

@@ -3,7 +3,7 @@
 
 Pure: no I/O, configuration, logging or clock. A provider must meet all
 conditions by itself. Conditions that span several providers, groups and
-sharing belong to allocation candidates (``candidates/query.py``). A query is
+sharing belong to allocation candidates (``candidates/values/query.py``). A query is
 parsed from a person's input, checked, and formatted for placement.
 """
 

@@ -11,8 +11,8 @@ import enum
 from collections.abc import Collection, Iterable, Iterator
 
 from ...api.values import provider_query, trait_query
-from .. import query
-from ..query import Group, Request
+from . import query
+from .query import Group, Request
 
 
 class Kind(enum.Enum):

@@ -12,8 +12,8 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterable
 
 from ...http.messages import codec
-from .. import candidates, query
-from ..values import answer, requirements
+from .. import candidates
+from ..values import answer, query, requirements
 from ..values.requirements import Kind, Requirement
 
 

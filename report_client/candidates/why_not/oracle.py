@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 from compute_agent.tree import names
 
 from ... import errors
-from .. import candidates, query
-from ..query import Group, Request, TraitQuery
-from ..values import answer, neighbourhood
+from .. import candidates
+from ..values import answer, neighbourhood, query
+from ..values.query import Group, Request, TraitQuery
 
 # One way more than before is enough evidence; the least limit is larger, so
 # that the same request also judges later answers.

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from .. import candidates
-from ..query import Request
 from ..values import requirements
 from ..values.neighbourhood import NearProvider, Neighbourhood
+from ..values.query import Request
 from ..values.requirements import Kind, Requirement
 from . import oracle
 

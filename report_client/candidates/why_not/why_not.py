@@ -18,8 +18,8 @@ from ...api.values import provider_query
 from ...http import placement
 from ...http.messages import codec, paths
 from ...observe import reader
-from .. import candidates, query
-from ..values import neighbourhood, requirements, wording
+from .. import candidates
+from ..values import neighbourhood, query, requirements, wording
 from . import search
 
 Requirement = requirements.Requirement

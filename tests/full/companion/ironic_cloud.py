@@ -31,7 +31,7 @@ import placement_fixture
 import real_nova
 import request_log
 
-from compute_agent.fleet import mark
+from compute_agent.fleet.values import mark
 from demo import ironic_nodes
 
 PATIENCE = 300.0  # seconds; only a hang takes as long

@@ -17,7 +17,7 @@ import fleet as fleets
 import pytest
 import sqlalchemy
 
-from compute_agent.fleet import roles
+from compute_agent.fleet.values import roles
 
 pytestmark = pytest.mark.long
 LEASE = 3.0

@@ -9,7 +9,7 @@ operator added to it must still be there.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from compute_agent.fleet import mark
+from compute_agent.fleet.values import mark
 
 OPERATORS = 'CUSTOM_OPERATORS_OWN'
 AGENTS_OWN = frozenset({'COMPUTE_NODE', 'OWNER_NOVA'})

@@ -10,8 +10,8 @@ from compute_agent import errors as agent_errors
 from report_client import errors
 from report_client.api.values.provider_query import MemberOf
 from report_client.candidates import candidates
-from report_client.candidates.query import Group, Request, TraitQuery
 from report_client.candidates.values.answer import Allocation, Offer
+from report_client.candidates.values.query import Group, Request, TraitQuery
 
 # What placement 16.0 on PostgreSQL 15 answers to ?resources=VCPU:1&required=!X
 # where there are nested providers.

@@ -14,7 +14,7 @@ from small_cloud import AGGREGATE, RACK, SHARES, Made, build, build_first, uuid
 
 from compute_agent import errors as agent_errors
 from report_client import errors
-from report_client.candidates.query import Group, Request, TraitQuery
+from report_client.candidates.values.query import Group, Request, TraitQuery
 from report_client.candidates.why_not import why_not
 
 CAPPED = re.escape('[placement] max_allocation_candidates on the server')

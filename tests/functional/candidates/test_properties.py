@@ -21,13 +21,13 @@ from compute_agent import errors as agent_errors
 from report_client import errors
 from report_client.api.values.provider_query import MemberOf
 from report_client.candidates import candidates
-from report_client.candidates.query import (
+from report_client.candidates.values import requirements
+from report_client.candidates.values.query import (
     Group,
     Request,
     TraitQuery,
     merge_groups,
 )
-from report_client.candidates.values import requirements
 from report_client.candidates.values.requirements import Kind
 from report_client.candidates.why_not import search, why_not
 from report_client.http.messages import codec, paths

@@ -10,7 +10,7 @@ from small_cloud import AGGREGATE, RACK, SHARES, Made, build, build_first, uuid
 from compute_agent import errors as agent_errors
 from report_client import errors
 from report_client.api.values.provider_query import MemberOf
-from report_client.candidates.query import Group, Request, TraitQuery
+from report_client.candidates.values.query import Group, Request, TraitQuery
 from report_client.candidates.why_not import why_not
 
 FULL = 'VCPU: 2 | cn1 | 2 asked, 1 of 8 free (total 8, reserved 0, used 7, '

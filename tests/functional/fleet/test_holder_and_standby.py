@@ -7,7 +7,7 @@ import command_line
 import pytest
 from fleet_members import HOLDS, ROOT, SLOW, STANDS_BY, wait_until
 
-from compute_agent.fleet import mark, roles
+from compute_agent.fleet.values import mark, roles
 from compute_agent.tree import names
 
 MARK = f'{names.CUSTOM_PREFIX}{mark.PREFIX}'

@@ -8,8 +8,8 @@ import signal
 import pytest
 from fleet_members import HOLDS, LEASE, ROOT
 
-from compute_agent.fleet import mark
 from compute_agent.fleet.database import connection, schema
+from compute_agent.fleet.values import mark
 from compute_agent.state.state import State
 
 

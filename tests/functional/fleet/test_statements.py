@@ -8,8 +8,9 @@ import pytest
 import sqlalchemy as sa
 from memory_leases import SECONDS, Uptime
 
-from compute_agent.fleet import lease, membership, roles, shared_record
+from compute_agent.fleet import lease, membership, shared_record
 from compute_agent.fleet.database import connection, schema
+from compute_agent.fleet.values import roles
 from compute_agent.state.state import State
 
 SHARES = [f'ironic:shard=rack{n}' for n in range(10)]

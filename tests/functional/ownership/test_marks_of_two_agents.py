@@ -15,7 +15,7 @@ from marked_fleets import NODES, Fleet, World, allow
 
 from compute_agent import testing
 from compute_agent.cycle.node import node_result
-from compute_agent.fleet import mark
+from compute_agent.fleet.values import mark
 from compute_agent.ownership import policy
 from compute_agent.ownership.explanations import drift
 from compute_agent.state import state as states

@@ -19,8 +19,9 @@ from compute_agent import errors as agent_errors
 from compute_agent import extra_specs
 from report_client import errors
 from report_client.api.values import provider_query, trait_query
-from report_client.candidates import candidates, flavor
-from report_client.candidates.query import Group, Request
+from report_client.candidates import candidates
+from report_client.candidates.values import flavor
+from report_client.candidates.values.query import Group, Request
 
 NAMES = ('CUSTOM_A', 'CUSTOM_B', 'CUSTOM_C')
 SETS = [

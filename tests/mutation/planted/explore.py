@@ -3,7 +3,8 @@
 
 from planted.catalogue import plant
 
-from compute_agent.cmd.explore import gate, rendering, web_server
+from compute_agent.cmd.explore import rendering, web_server
+from compute_agent.cmd.explore.values import gate
 
 
 @plant(gate.Gate.judge, 'a page needs no token')

@@ -9,7 +9,8 @@ from planted.catalogue import plant
 
 from compute_agent import errors
 from compute_agent.cycle.node import node_cycle, node_result
-from compute_agent.fleet import fence, membership, overview, roles
+from compute_agent.fleet import fence, membership, overview
+from compute_agent.fleet.values import roles
 from compute_agent.transport import deadline
 from report_client.http import placement
 

@@ -11,7 +11,7 @@ from compute_agent import errors, file_trust
 from compute_agent.cmd.app import output
 from compute_agent.cycle.describing import describe as describing
 from compute_agent.provider_config import files
-from compute_agent.provider_config.entries import merge
+from compute_agent.provider_config.values import merge
 from compute_agent.testing.fixtures import cycles
 from compute_agent.tree import assertion, hierarchy, inventory, set_aside
 from compute_agent.virt import answers, failures, long_calls

@@ -8,7 +8,7 @@ from planted.catalogue import plant
 from compute_agent import scheduler_report_client
 from compute_agent.cycle.node import node_checks, node_planner, node_result
 from compute_agent.cycle.planning import decide, node_plan
-from compute_agent.fleet import mark
+from compute_agent.fleet.values import mark
 from compute_agent.identity import identity
 from compute_agent.ownership import (
     claims,

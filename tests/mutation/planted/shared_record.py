@@ -12,8 +12,9 @@ from planted.catalogue import plant
 from compute_agent import errors
 from compute_agent.cycle.departures import other_shares
 from compute_agent.cycle.node import node_planner
-from compute_agent.fleet import lease, mark, shared_record
+from compute_agent.fleet import lease, shared_record
 from compute_agent.fleet.database import schema, tables
+from compute_agent.fleet.values import mark
 from compute_agent.limits import approval
 from compute_agent.state import documents, journal, replica, snapshot, state
 from compute_agent.state.values import node_record

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from memory_leases import SECONDS, MemoryLeases, Uptime, member
 
 from compute_agent import errors
-from compute_agent.fleet import fence, roles
+from compute_agent.fleet import fence
+from compute_agent.fleet.values import roles
 
 OFTEN = SECONDS / roles.LOOKS
 

@@ -8,7 +8,8 @@ import typing
 import pytest
 from memory_leases import SECONDS, MemoryLeases, Uptime, member
 
-from compute_agent.fleet import lease, overview, roles
+from compute_agent.fleet import lease, overview
+from compute_agent.fleet.values import roles
 
 OFTEN = SECONDS / roles.LOOKS
 

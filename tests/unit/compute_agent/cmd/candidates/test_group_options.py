@@ -8,7 +8,7 @@ import pytest
 from compute_agent import errors
 from compute_agent.cmd.candidates import group_options
 from report_client.api.values.provider_query import MemberOf
-from report_client.candidates.query import Group, TraitQuery
+from report_client.candidates.values.query import Group, TraitQuery
 
 A = 'aaaaaaaa-1111-4111-8111-111111111111'
 B = 'bbbbbbbb-1111-4111-8111-111111111111'

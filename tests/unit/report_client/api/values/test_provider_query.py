@@ -5,7 +5,7 @@ import pytest
 
 from compute_agent import errors
 from report_client.api.values import provider_query, trait_query
-from report_client.candidates import query
+from report_client.candidates.values import query
 
 A = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
 B = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb'

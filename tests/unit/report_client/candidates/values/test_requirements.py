@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from compute_agent import errors
 from report_client.api.values.provider_query import MemberOf
-from report_client.candidates.query import (
+from report_client.candidates.values import requirements
+from report_client.candidates.values.query import (
     Group,
     Request,
     TraitQuery,
     merge_groups,
 )
-from report_client.candidates.values import requirements
 from report_client.candidates.values.requirements import Kind, Requirement
 
 A, B = (f'{n * 8}-1111-4111-8111-111111111111' for n in 'ab')

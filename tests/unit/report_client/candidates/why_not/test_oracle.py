@@ -4,12 +4,12 @@
 import pytest
 
 from compute_agent.tree import inventory, names, provider
-from report_client.candidates.query import Group, Request, TraitQuery
 from report_client.candidates.values.answer import Allocation, Answer, Summary
 from report_client.candidates.values.neighbourhood import (
     NearProvider,
     Neighbourhood,
 )
+from report_client.candidates.values.query import Group, Request, TraitQuery
 from report_client.candidates.why_not import oracle
 
 SHARES = names.MISC_SHARES_VIA_AGGREGATE

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compute_agent.cmd.explore import amounts, picture, traits
+from compute_agent.cmd.explore.values import amounts, picture, traits
 
 COUNTS = st.integers(0, 10_000)
 

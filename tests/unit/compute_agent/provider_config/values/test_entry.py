@@ -10,9 +10,9 @@ import pathlib
 import pytest
 
 from compute_agent import errors, yaml_file
-from compute_agent.provider_config.entries import entry
-from compute_agent.provider_config.entries import parse as parser
-from compute_agent.provider_config.entries.parse import SCHEMA
+from compute_agent.provider_config.values import entry
+from compute_agent.provider_config.values import parse as parser
+from compute_agent.provider_config.values.parse import SCHEMA
 from compute_agent.virt.values import finding
 
 CASES = sorted(

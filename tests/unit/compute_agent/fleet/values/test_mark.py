@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compute_agent.fleet import mark, share
+from compute_agent.fleet.values import mark, share
 
 AGENT, OTHER = '0123456789AB', 'BA9876543210'
 OWN = mark.Mark.of('ironic:shard=rack1', AGENT)

@@ -6,7 +6,7 @@ Pure: no I/O, configuration, logging or clock.
 
 from collections.abc import Sequence
 
-from ...tree import names
+from ....tree import names
 
 _GROUPS = (
     ('CPU', ('HW_CPU_',)),

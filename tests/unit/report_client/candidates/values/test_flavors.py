@@ -15,9 +15,9 @@ import yaml
 
 from compute_agent import errors, extra_specs
 from compute_agent.cmd.candidates import flavor_file
-from report_client.candidates import flavor, query
+from report_client.candidates.values import flavor, query
 
-CASES = sorted(pathlib.Path(__file__).parents[3].glob('flavors/*.yaml'))
+CASES = sorted(pathlib.Path(__file__).parents[4].glob('flavors/*.yaml'))
 KEYS = {
     'about',
     'flavor',

@@ -5,7 +5,7 @@ import pytest
 
 from compute_agent import errors
 from compute_agent.tree import inventory, provider, provider_tree
-from drivers.fake import moving
+from drivers.tree_file import moving
 
 ROOT, GPU0, GPU1, SHARE = (
     f'{n}0000000-0000-4000-8000-000000000000' for n in range(1, 5)

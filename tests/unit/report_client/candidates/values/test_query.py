@@ -5,7 +5,7 @@ import pytest
 
 from compute_agent import errors
 from report_client.api.values.provider_query import MemberOf
-from report_client.candidates.query import (
+from report_client.candidates.values.query import (
     Group,
     Request,
     TraitQuery,

@@ -4,7 +4,7 @@
 import pytest
 
 from compute_agent import errors
-from compute_agent.fleet import share
+from compute_agent.fleet.values import share
 
 
 @pytest.mark.parametrize(

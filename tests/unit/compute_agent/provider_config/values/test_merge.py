@@ -6,8 +6,8 @@ import pytest
 from compute_agent.ownership import resolve
 from compute_agent.ownership.policy import Policy
 from compute_agent.ownership.record import Record
-from compute_agent.provider_config.entries import merge as merging
-from compute_agent.provider_config.entries.entry import Entry, combine
+from compute_agent.provider_config.values import merge as merging
+from compute_agent.provider_config.values.entry import Entry, combine
 from compute_agent.tree import assertion, names, provider, provider_tree
 from compute_agent.tree.inventory import Inventory
 

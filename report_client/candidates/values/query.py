@@ -20,8 +20,8 @@ import os_resource_classes
 from compute_agent import errors, extra_specs
 from compute_agent.tree import inventory, names
 
-from ..api.values import provider_query, trait_names, trait_query
-from ..http.messages import codec
+from ...api.values import provider_query, trait_names, trait_query
+from ...http.messages import codec
 
 CANDIDATES = '/allocation_candidates'
 TOGETHER, ISOLATE = POLICIES = ('none', 'isolate')

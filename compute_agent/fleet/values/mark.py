@@ -16,7 +16,7 @@ import re
 import typing
 from collections.abc import Iterable
 
-from ..tree import names
+from ...tree import names
 
 PREFIX = 'COMPUTE_AGENT_'
 _FORM = re.compile(

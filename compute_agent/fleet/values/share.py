@@ -12,7 +12,7 @@ import re
 import urllib.parse
 from collections.abc import Iterable, Mapping
 
-from .. import errors
+from ... import errors
 
 LONGEST = 200
 _ALLOWED = re.compile(r'[A-Za-z0-9][A-Za-z0-9_.:=,+%@-]*')
