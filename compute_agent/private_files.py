@@ -131,7 +131,7 @@ def exists(path: pathlib.Path) -> bool:
 def check_file(path: pathlib.Path) -> None:
     """Check that a file, if it exists, is a regular file of this user.
 
-    :raises errors.ConfigError: it is not
+    :raises errors.ConfigError: the path is not such a file
     """
     try:
         found = path.lstat()
@@ -144,7 +144,7 @@ def check_file(path: pathlib.Path) -> None:
 def check_not_link(path: pathlib.Path) -> None:
     """Check that a file of the agent's state is no link, and no directory.
 
-    :raises errors.ConfigError: it is one
+    :raises errors.ConfigError: the path is a link or a directory
     :raises OSError: the directory cannot be searched
     """
     try:

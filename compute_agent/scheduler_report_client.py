@@ -156,7 +156,7 @@ class EditedTrees(virt.ComputeDriver):
         nodename: str,
         allocations: Mapping[str, typing.Any] | None = None,  # noqa: ARG002
     ) -> None:
-        """Repeat the edits of the node's tree on this one."""
+        """Repeat the edits of the node's tree on this tree."""
         (uuid,) = (u for u, name in self.nodes.items() if name == nodename)
         if uuid in self.trees:
             self.trees[uuid].repeat_on(provider_tree)
@@ -188,7 +188,7 @@ class SchedulerReportClient:
         """Open the state database.
 
         :raises errors.StateInUse: another agent uses the state directory
-        :raises errors.ConfigError: it cannot be used
+        :raises errors.ConfigError: the database cannot be used
         """
         with contextlib.ExitStack() as stack:
             stack.enter_context(

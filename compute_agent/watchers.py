@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements of single calls, for those who want to hear of them.
+"""Pass measurements of single calls to the functions that want them.
 
 ``transport/watched.py`` tells each request and ``virt/driver_calls.py`` each
 call of a driver; the daemon's metrics count them. Without a watcher a
-measurement is dropped. A watcher that fails never disturbs what it watches.
+measurement is dropped. A watcher that fails never disturbs the call that it
+watches.
 """
 
 import contextlib
@@ -17,7 +18,7 @@ LOG = logging.getLogger(__name__)
 
 
 class Watchers(Generic[_T]):
-    """Those who hear of each measurement of a kind; threads may share it."""
+    """The functions that get each measurement of a kind, in any thread."""
 
     def __init__(self) -> None:
         self._watchers: tuple[Callable[[_T], object], ...] = ()

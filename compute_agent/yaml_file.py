@@ -206,7 +206,7 @@ class _Inspection:
     def visit(self, node: yaml.Node) -> None:
         """Check this node and all nodes below it.
 
-        :raises FileError: one of them has a mistake
+        :raises FileError: a node has a mistake
         """
         self._count(node)
         if isinstance(node, yaml.ScalarNode):
@@ -276,7 +276,7 @@ class _Inspection:
 
 
 def _violation(document: Document, schema: Schema) -> FileError | None:
-    """Return the most relevant violation; of equal ones, the first."""
+    """Return the most relevant violation; the first of equal relevance."""
 
     def rank(error: 'jsonschema.ValidationError') -> tuple[Any, ...]:
         # Among equals, the library puts the last one first.

@@ -33,7 +33,7 @@ class HostFiles:
     def read(self, path: str) -> str:
         """Return the content of a file.
 
-        :raises OSError: it cannot be read
+        :raises OSError: the path cannot be read
         """
         # A host has thousands of files in /sys; a path object for each would
         # double the time.
@@ -43,14 +43,14 @@ class HostFiles:
     def listed(self, path: str) -> list[str]:
         """Return the names in a folder.
 
-        :raises OSError: it cannot be read
+        :raises OSError: the path cannot be read
         """
         return sorted(os.listdir(f'{self._prefix}/{path}'))  # noqa: PTH208
 
     def link(self, path: str) -> str:
         """Return the last name in the target of a symbolic link.
 
-        :raises OSError: there is none
+        :raises OSError: the path is no symbolic link
         """
         target = os.readlink(f'{self._prefix}/{path}')  # noqa: PTH115
         return target.rstrip('/').rpartition('/')[2]
@@ -81,8 +81,8 @@ class HostFiles:
     def octets(self, path: str, count: int) -> bytes | None:
         """Return the first octets of a file, None if it cannot be read.
 
-        No more are read: each octet of a PCI device's configuration is asked
-        of the device.
+        No more octets are read, because the kernel asks the PCI device for
+        each octet of its configuration.
         """
         try:
             with self._below(path).open('rb', buffering=0) as file:
@@ -98,7 +98,7 @@ class HostFiles:
             return None
 
     def changed(self, path: str) -> int | None:
-        """Return when a file or folder was changed, None if there is none."""
+        """Return when a file or folder was changed; None if it is missing."""
         try:
             return self._below(path).stat().st_mtime_ns
         except OSError:
@@ -127,7 +127,7 @@ class HostFiles:
     def file_system_bytes(self, path: str) -> int:
         """Return the size of the path's file system; the path may not exist.
 
-        :raises errors.DriverError: it cannot be read
+        :raises errors.DriverError: the path cannot be read
         """
         return self._size(self._below(path))
 
@@ -137,7 +137,7 @@ class HostFiles:
         The result is 0 if the folder does not exist, or is not on the file
         system of ``beside``. Folders in it do not count.
 
-        :raises errors.DriverError: it cannot be read
+        :raises errors.DriverError: the path cannot be read
         """
         here = self._below(folder)
         try:

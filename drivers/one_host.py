@@ -36,7 +36,7 @@ def canonical() -> str:
 
 
 class HostName:
-    """The names of one host.
+    """The names that a host has in nova and in libvirt.
 
     :param libvirt: the libvirt of the host
     :param configured: ``[DEFAULT] host``; may be empty

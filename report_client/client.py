@@ -116,8 +116,8 @@ class ReportClient:
         record and the history stay as they are.
 
         :param may_go_on: called before each provider
-        :return: node uuid → what ``observe`` would return, for the nodes of
-            which it would read nothing more
+        :return: node uuid → what ``observe`` would return, for the nodes whose
+            observation needs no further reads
         :raises errors.Unavailable: placement does not answer any more
         """
         return self._observer.warm(begun, may_go_on)

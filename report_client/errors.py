@@ -45,7 +45,7 @@ _DETAIL = 300  # characters of it in a message
 class Answer:
     """The parts of an error answer that messages contain.
 
-    :ivar code: placement's error code, '' if the answer has none
+    :ivar code: placement's error code; '' in an answer without a code
     :ivar request_id: the ``X-Openstack-Request-Id`` of the answer, or ''
     """
 

@@ -250,7 +250,7 @@ def _unmarked(
 
 
 def _read_marker(path: pathlib.Path) -> _Marker | str | None:
-    """Return a file of nova-compute, why it is not read, or None without it."""
+    """Return nova-compute's file, why it is not read, or None if missing."""
     try:
         opened = os.open(path, file_trust.READ_FLAGS)
     except FileNotFoundError:

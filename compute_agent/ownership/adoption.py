@@ -45,7 +45,7 @@ class Known:
 
     :ivar nodes: the nodes that any driver of this agent has reported
     :ivar created: the uuids of the providers that this agent created
-    :ivar readings: the last reading of each provider that has one
+    :ivar readings: the last reading of each provider that was read before
     """
 
     nodes: Sequence[Node]
@@ -145,7 +145,7 @@ def _with_descendants(
 
 
 def _recreated(rows: Sequence[ListedProvider], known: Known) -> frozenset[str]:
-    """Return the uuids whose record is of an earlier, deleted provider."""
+    """Return the uuids whose record describes an earlier, deleted provider."""
     readings = known.readings
     return frozenset(
         row.uuid

@@ -29,8 +29,8 @@ class Inputs:
 
     :ivar before: the names in placement
     :ivar assertions: this cycle's assertions, by source
-    :ivar ours: the names that this agent added; of a pool, also those that it
-        claimed
+    :ivar ours: the names that this agent added; on a pool, also the names that
+        it claimed
     :ivar claims: the names that each source claimed until now
     :ivar claimed_for_others: the names that are claimed for other nodes
     :ivar last_seen: the names that were there before other writers changed
@@ -76,7 +76,7 @@ class Decision:
     unclaimed: frozenset[str]
 
     def without_removals(self, names: Container[str]) -> 'Decision':
-        """Return the same decision, but for these names, which stay."""
+        """Return the same decision, except that these names stay."""
         kept = {name for name in self.causes if name in names}
         return dataclasses.replace(
             self,
@@ -131,7 +131,8 @@ def _of_none(
 ) -> Decision:
     """Return the decision for a provider that has none of these names.
 
-    Nothing can be removed. So it is with each provider that the agent creates.
+    Nothing can be removed. Each provider that the agent creates is such a
+    provider.
     """
     return Decision(
         names=asserted,
@@ -263,6 +264,6 @@ def _without(names: frozenset[str], others: frozenset[str]) -> frozenset[str]:
 
 
 def union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
-    """Return the union of these sets; of one set, the set itself."""
+    """Return the union of these sets; a single set is returned itself."""
     filled = [one for one in sets if one]
     return filled[0] if len(filled) == 1 else _NO_NAMES.union(*filled)

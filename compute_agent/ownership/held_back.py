@@ -7,8 +7,8 @@ whole inventory reserved. The same holds for the providers of a departed node
 that are not deleted, but lose something. If the fall of a total is held, the
 resource class stays as large as it is on all providers of the node: it may be
 the one half of a move. The traits and aggregates of its provider stay with it.
-If it would go as a whole, no provider of the node gets a new class: that may
-offer the same thing again.
+If the class would be removed as a whole, no provider of the node gets a new
+class, because that class may offer the same capacity again.
 """
 
 import dataclasses
@@ -70,7 +70,7 @@ def keep(
 def out_of_service(
     before: provider.Snapshot, after: provider.Snapshot, uuids: Iterable[str]
 ) -> provider.Snapshot:
-    """Return ``before`` with what some providers are to reserve as a whole.
+    """Return ``before`` with the classes fully reserved on some providers.
 
     This alone is done before a person allows the first write to a provider: it
     takes nothing away, and nothing more is scheduled there.
@@ -103,7 +103,7 @@ def _is_out(record: inventory.Inventory | None) -> bool:
 def _with_lost(
     old: provider.Provider, wanted: provider.Provider
 ) -> provider.Provider:
-    """Return a wanted provider with all that it loses; classes reserved."""
+    """Return a wanted provider with what it would lose; classes reserved."""
     return dataclasses.replace(
         wanted,
         inventories={**old.fully_reserved().inventories, **wanted.inventories},

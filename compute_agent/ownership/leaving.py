@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Take off a node all that this agent added to it, and nothing else.
+"""Remove all that this agent added to a node, and nothing else.
 
 Pure: no I/O, configuration, logging or clock. The agent leaves a node before it
 is decommissioned, or before it is uninstalled: nova can delete the root of a
@@ -38,14 +38,14 @@ def describe(
 ) -> None:
     """Edit the tree until it has nothing more of this agent.
 
-    The providers of the node's own tree that this agent created go, with what
-    is below them. On all other providers, every source gives up its names;
-    those that this agent added then go, the others stay. A pool that it created
-    or described goes, unless another node's sources describe it. If it
-    described only a part of others' pool, ``pools.py`` lets only that go. Beside
-    nova-compute, the root and its inventory stay, and so do the children that
-    nova-compute took over from a companion. Custom names stay in placement, and
-    a note names them.
+    The providers of the node's own tree that this agent created are deleted,
+    with everything below them. On all other providers, every source gives up
+    its names: names that this agent added are removed, the others stay. A pool
+    that it created or described goes, unless another node's sources describe
+    it. If it described only a part of others' pool, ``pools.py`` lets only
+    that go. Beside nova-compute, the root and its inventory stay, and so do
+    the children that nova-compute took over from a companion. Custom names
+    stay in placement, and a note names them.
 
     :param left: the nodes that are left together
     """

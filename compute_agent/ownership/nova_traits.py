@@ -3,10 +3,10 @@
 
 Pure: no I/O, configuration, logging or clock. nova-compute adds and removes
 these traits by itself, at its start and at each refresh, and leaves all others
-alone. So another writer of one of them is undone. The agent does not know the
-release of the nova beside it, so ``is_novas`` follows all releases from 2023.1
-to 2026.2 (27 to 34) together. ``companion.py``, ``given_up.py``,
-``reporter.py`` and the policy ask.
+alone. So nova-compute undoes what another writer does to these traits. The
+agent does not know the release of the nova beside it, so ``is_novas`` follows
+all releases from 2023.1 to 2026.2 (27 to 34) together. ``companion.py``,
+``given_up.py``, ``reporter.py`` and the policy ask.
 """
 
 import dataclasses

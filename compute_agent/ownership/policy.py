@@ -74,8 +74,8 @@ class Mode(enum.Enum):
 
     OWNER = 'owner'  # the agent reports the node
     COMPANION = 'companion'  # nova-compute does, and the agent adds to it
-    # nova-compute starts the guests there, and the agent reports the node, but
-    # for what nova-compute adds without asking its driver
+    # nova-compute starts the guests there, and the agent reports the node,
+    # except for what nova-compute adds without asking its driver
     REPORTER = 'reporter'
 
     @property
@@ -94,9 +94,9 @@ class Policy:
         undoes the agent's changes
     :ivar held: the removals that wait until a person approves them
     :ivar mode: the agent's part for the node
-    :ivar mark: the agent's mark; None if it heeds no marks of other agents
-    :ivar leaves: True if the agent takes off all that it added, so that no
-        advice is due about what stays
+    :ivar mark: the agent's mark; None if it ignores other agents' marks
+    :ivar leaves: True if the agent removes all that it added, so that what
+        stays needs no advice
     """
 
     node_uuid: str
@@ -146,7 +146,8 @@ class Policy:
 def check_authority(given: object) -> tuple[str, ...]:
     """Return a copy of an authority: the driver may change its own later.
 
-    :raises errors.DriverError: it may claim more than the driver meant
+    :raises errors.DriverError: the authority may claim more than the driver
+        meant
     """
     if isinstance(given, Iterable) and not isinstance(given, str):
         given = tuple(given)
@@ -184,7 +185,7 @@ def is_protected(name: str) -> bool:
 def check_mask(mask: str) -> str:
     """Return the mask if it can match a trait.
 
-    :raises errors.InvalidName: it cannot
+    :raises errors.InvalidName: the mask can match no trait
     """
     if not _MASK.fullmatch(mask):
         raise errors.InvalidName(

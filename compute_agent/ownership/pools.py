@@ -3,10 +3,10 @@
 
 Pure: no I/O, configuration, logging or clock. A pool, such as shared storage,
 belongs to all agents whose drivers or files describe it, whoever created it.
-Each of them writes it. An agent knows only its own claims. So it takes away
-what it claimed, and nothing else, and only while no provider outside its own
-trees is in an aggregate of the pool. If there is one, the agent's claims end,
-and placement keeps everything. ``resolve.py`` asks about each pool.
+Each of them writes it. An agent knows only its own claims. So it removes only
+what it claimed, and only while no provider outside its own trees is in an
+aggregate of the pool. If there is such a provider, the agent's claims end, and
+placement keeps everything. ``resolve.py`` asks about each pool.
 """
 
 from collections.abc import Container, Iterable, Mapping
@@ -48,7 +48,7 @@ class Pools:
         record: Record,
         outsiders: Outsiders,
     ) -> None:
-        """Begin with nothing that stays.
+        """Begin without a note.
 
         :param home: the providers of the node's own tree
         :param outsiders: as in ``plan/needs.py``
@@ -84,7 +84,7 @@ class Pools:
         return True
 
     def is_partly_ours(self, uuid: str) -> bool:
-        """Return True for a pool of others of which the agent claims a part.
+        """Return True for another's pool if the agent claims a part of it.
 
         If a source removes such a pool, only the claims end.
         """

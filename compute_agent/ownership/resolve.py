@@ -39,13 +39,14 @@ class Resolution:
         them
     :ivar causes: why names and providers are removed
     :ivar needs: the pools that would lose something, and the aggregates whose
-        members decide; the resolution then only tells these needs
+        members decide. With needs, the other fields do not count
     :ivar taken: the names on pools that count as this agent's from now on,
         until they are removed
     :ivar given_up: what stays, and does not count as this agent's any more
     :ivar restored: the names that another writer took away or changed, and
         that are restored
-    :ivar notes: lines for the operator about what is not done, and what to do
+    :ivar notes: lines for the operator: what the agent leaves undone, and what
+        to do
     :ivar faults: lines that say why the node is not done even so
     """
 
@@ -227,7 +228,7 @@ class _Work:
         return self._tree.assertions.get((uuid, kind), {})
 
     def _decide(self, old: provider.Provider, kind: Kind) -> frozenset[str]:
-        """Return one provider's names of one kind, and note the outcome."""
+        """Return one provider's names of one kind; record the outcome."""
         key = (old.uuid, kind)
         asserted = self.assertions(*key)
         decided = asserted or self._record.concerns(key)

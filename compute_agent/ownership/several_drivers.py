@@ -60,8 +60,9 @@ def release(
 ) -> None:
     """End the claims of these drivers; remove the providers of them alone.
 
-    :param only: the providers on which the claims end, and none is removed;
-        on the others they stay. None for all providers.
+    :param only: the providers on which the claims end, without the removal of
+        a provider; on other providers, the claims stay. None for all
+        providers.
     """
     for (uuid, kind), by_source in record.claims.items():
         for source in by_source.keys() & sources:
@@ -122,7 +123,7 @@ def removed_of_others(
     recorded: Record,
     drivers: Collection[str],
 ) -> tuple[str, str] | None:
-    """Return a provider of another driver that this one removed, and whose.
+    """Return another driver's provider that this one removed, and that driver.
 
     :param before: the tree before the driver's turn
     :param drivers: the agent's drivers
@@ -181,7 +182,7 @@ class Amounts:
                     records[uuid, rc] = reported[rc]
 
     def settle(self, tree: provider_tree.ProviderTree) -> None:
-        """Take back what drivers dispute, and add faults about it."""
+        """Drop assertions that drivers dispute, and add faults about them."""
         if len(self._by_source) < 2:
             return
         for key, by_source in list(tree.assertions.items()):
@@ -222,7 +223,7 @@ class Amounts:
 def _rival_lists(
     by_source: Mapping[str, assertion.Assertion],
 ) -> list[str]:
-    """Return the drivers whose complete lists differ; empty for one alone."""
+    """Return the drivers whose complete lists differ; empty if none do."""
     lists = {
         source: asserted.names
         for source, asserted in by_source.items()

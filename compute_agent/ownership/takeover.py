@@ -49,7 +49,7 @@ class Creator(enum.Enum):
     """The creator of a provider, as far as placement shows it.
 
     An agent of this project gives its roots COMPUTE_NODE and OWNER_NOVA, as
-    nova-compute does. So these traits do not tell the two apart.
+    nova-compute does. So these traits do not tell nova-compute from an agent.
     """
 
     NOVA = 'nova-compute'
@@ -64,16 +64,16 @@ class Takeover:
 
     :ivar is_root: True for the node's own root
     :ivar creator: the creator of the provider
-    :ivar sign: the fact that tells the creator; empty without one
-    :ivar is_agreed: True if it needs no yes: this agent found the pool as it
-        described it, and the write takes nothing away; or a person allowed
-        whatever waits
+    :ivar sign: the fact that tells the creator; empty if no fact does
+    :ivar is_agreed: True if it needs no approval: this agent found the pool as
+        it described it, and the write removes nothing; or a person allowed
+        everything that waits
     :ivar marks: the marks of the other agents that report the node
-    :ivar was_ours: True if one of them replaced this agent's mark
+    :ivar was_ours: True if one of these marks replaced this agent's mark
     :ivar is_of_share: True if the marks are of this agent's share, and it does
         not know that it had the node; it may have lost its state
-    :ivar adopted: the providers that count as created by this agent from the
-        yes on
+    :ivar adopted: the providers that count as created by this agent after the
+        approval
     :ivar classes: the resource classes that the write removes
     :ivar smaller: the resource classes whose totals it lowers
     :ivar traits: the traits that it removes
@@ -179,7 +179,7 @@ def marks_on(
 ) -> list[mark.Mark]:
     """Return the marks of other agents on a node's root, without a yes.
 
-    :param own: the mark of this agent; None if it heeds no others
+    :param own: the mark of this agent; None if it ignores other agents' marks
     """
     if node_uuid not in seen:
         return []
@@ -302,8 +302,8 @@ def _marked(
 ) -> Takeover:
     """Return the takeover of a root that other agents report.
 
-    These created what is marked as nova's in the tree, or adopted it. A mark
-    is no loss.
+    These agents created or adopted the providers in the tree that have nova's
+    mark. The removal of an agent's mark is no loss.
     """
     uuid = root.provider.uuid
     claims = record.claims.get((uuid, Kind.TRAIT), {})
@@ -333,7 +333,7 @@ def _is_described(record: Record, uuid: str) -> bool:
 
 
 def is_written(record: Record, uuid: str) -> bool:
-    """Return True if the provider is this agent's, or has a name of its own."""
+    """Return True if this agent created or wrote to the provider before."""
     return (
         uuid in record.created
         or uuid in record.taken_over

@@ -114,7 +114,8 @@ def reservation(found: Iterable[provider.Provider]) -> str:
     """Return the clause about the inventory of providers that stay, reserved.
 
     A plan is told before its writes, which can be refused or wait. So the
-    clause says that the inventory is reserved only if placement has it so.
+    clause says that the inventory is reserved only if it is reserved in
+    placement.
 
     :param found: the providers as they are in placement
     """
@@ -150,7 +151,7 @@ def keep_reserved(
 def reconcile(
     before: provider.Snapshot, wanted: Providers, kept: Providers
 ) -> tuple[Providers, list[str]]:
-    """Return the providers that can exist together, and notes on the others.
+    """Return the providers that placement can hold together, and notes.
 
     Each round gives up the wanted providers that need the name of a provider
     that stays, or a parent that was given up. The loop ends, because each

@@ -41,7 +41,7 @@ class Consumer:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """One consumer's allocations, as they are and as they should be."""
+    """One consumer's present and wanted allocations."""
 
     consumer: Consumer
     allocations: Parts

@@ -23,7 +23,7 @@ class Change:
     :ivar exists: True if it is there after the write
     :ivar before: a resource class's inventory before the write
     :ivar after: a resource class's inventory after the write
-    :ivar cause: why it is removed, if it is and the cause is known
+    :ivar cause: the cause of a removal, if it is known
     """
 
     uuid: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An entry of the history: one thing that happened to a provider or the agent.
+"""An entry of the history: one event of a provider or of the agent.
 
 Pure: no I/O, configuration, logging or clock. The report client makes entries
 of the operations that it sent, ``state/`` those of other writers' changes, and
@@ -23,7 +23,7 @@ LONGEST_TEXT = 500
 
 
 class What(enum.StrEnum):
-    """The kinds of things that happen; the value is the word for people."""
+    """The kinds of events; the value is the word for people."""
 
     CREATED = 'provider created'
     MOVED = 'provider renamed or moved'
@@ -56,7 +56,7 @@ _LOST = 'the answer was lost; placement shows that it was carried out'
 #: What is removed besides the names of a provider, and providers.
 _DELETIONS = frozenset({What.DROPPED_TRAIT, What.DROPPED_CLASS, What.FREED})
 
-#: What happens when the names of a kind change.
+#: The event when the names of a kind change.
 OF_KIND: Mapping[assertion.Kind, What] = {
     assertion.Kind.TRAIT: What.TRAITS,
     assertion.Kind.AGGREGATE: What.AGGREGATES,
@@ -75,10 +75,11 @@ class Result(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One thing that happened.
+    """One event.
 
-    :ivar node_uuid: the node that it is about, empty for none
-    :ivar uuid: the provider that it is about, empty for none
+    :ivar node_uuid: the node that the entry is about; empty if it is about
+        none
+    :ivar uuid: the provider that the entry is about; empty if it is about none
     :ivar provider: the provider's name at that time
     :ivar by: the actor; empty for the process that records the entry
     :ivar changes: the names that were added, changed and removed

@@ -141,7 +141,7 @@ def _is_untouched(seen: provider.Provider) -> bool:
 def _is_marked(seen: provider.Provider, intents: Sequence[Intent]) -> bool:
     """Return True if the provider has the mark that one of these writes adds.
 
-    No other agent writes it, and this one does only to what it created.
+    No other agent writes this mark, and this agent marks only what it created.
     """
     added = {n for i in intents if i.kind is Kind.TRAIT for n in i.added}
     return bool(mark.marks(added & seen.traits))

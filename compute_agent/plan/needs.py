@@ -67,7 +67,7 @@ class Known:
     :ivar consumers: the consumers of providers, by uuid
     :ivar names: the names that placement knows; None if they were not read
     :ivar outsiders: the others' providers in the aggregates of pools
-    :ivar roots: the new roots whose names are free
+    :ivar roots: the new roots whose names no other provider has
     """
 
     authors: Mapping[Named, str] = dataclasses.field(default_factory=dict)
@@ -79,7 +79,7 @@ class Known:
     roots: frozenset[str] = frozenset()
 
     def plus(self, more: 'Known') -> 'Known':
-        """Return these facts and more."""
+        """Return these facts together with further ones."""
         return Known(
             authors={**self.authors, **more.authors},
             consumers={**self.consumers, **more.consumers},

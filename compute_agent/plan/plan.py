@@ -35,7 +35,7 @@ class Wanted:
     :ivar restored: the names that another writer took away or changed, and
         that are restored
     :ivar notes: lines for the operator: what will not be done, and why
-    :ivar faults: lines that say why the node is not done even so
+    :ivar faults: lines that say why the node is not done after this plan
     :ivar set_aside: the providers that a driver set aside, by uuid
     """
 
@@ -63,7 +63,7 @@ class Plan:
         others are read again before they are written
     :ivar restored: as in ``Wanted``
     :ivar notes: lines for the operator: what will not be done, and why
-    :ivar faults: lines that say why the node is not done even so
+    :ivar faults: lines that say why the node is not done after this plan
     :ivar set_aside: the providers that a driver set aside, by uuid
     """
 
@@ -111,8 +111,8 @@ class Outcome:
     :ivar applied: the operations that placement carried out
     :ivar refused: the operations that were refused, or were not sent because
         of that, by the line that reports each
-    :ivar conflicts: the conflicts that operations met; those that depend on
-        none of them were carried out or refused
+    :ivar conflicts: the conflicts that operations met; operations that depend
+        on no such operation were carried out or refused
     :ivar ended_by: the error after which nothing more was sent; None if the
         plan was sent to its end
     """

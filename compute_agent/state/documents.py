@@ -183,7 +183,8 @@ class Standing:
 def standing(key: str, text: str) -> Standing:
     """Return what a document of another share tells of a node.
 
-    One that cannot be read, as that of a newer agent, takes no rights away.
+    A document that cannot be read, for example one of a newer agent, ends no
+    claim.
     """
     try:
         tables = _tables(key, text)
@@ -202,7 +203,7 @@ def standing(key: str, text: str) -> Standing:
 def count_nodes(documents: Mapping[str, str]) -> int:
     """Return how many nodes these documents have.
 
-    :raises errors.ConfigError: one cannot be read
+    :raises errors.ConfigError: a document cannot be read
     """
     return sum('node' in _tables(*one) for one in documents.items())
 
@@ -210,10 +211,10 @@ def count_nodes(documents: Mapping[str, str]) -> int:
 def replace(
     db: sqlite3.Connection, documents: Mapping[str, str | None]
 ) -> None:
-    """Put these documents in the place of those with the same keys.
+    """Replace the documents with these keys by these documents.
 
-    :raises errors.ConfigError: one cannot be read, or an agent of a newer
-        version wrote it
+    :raises errors.ConfigError: a document cannot be read, or an agent of a
+        newer version wrote it
     """
     found = {
         key: _tables(key, text)
@@ -330,7 +331,7 @@ def told(
 
 
 def forget_touched(db: sqlite3.Connection) -> None:
-    """Begin to note anew."""
+    """Forget the noted keys."""
     db.execute('delete from touched')
     db.execute('delete from told')
 

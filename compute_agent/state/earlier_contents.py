@@ -95,7 +95,7 @@ def lose_names(
 ) -> None:
     """Remember names that no longer count as added by this agent.
 
-    :param generation: the first generation at which they do not
+    :param generation: the first generation at which the names do not count
     """
     _insert(db, [(uuid, kind.value, name, generation) for name in names])
 
@@ -223,7 +223,7 @@ def restore(
 
 
 def forget(db: sqlite3.Connection, uuid: str) -> None:
-    """Drop what is known of an earlier provider: another has its uuid now."""
+    """Drop the facts about an earlier provider: a new one has its uuid now."""
     db.execute('delete from past_ours where uuid = ?', (uuid,))
     db.execute('delete from past_contents where uuid = ?', (uuid,))
 

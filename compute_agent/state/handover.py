@@ -62,7 +62,7 @@ class Handover:
         self.moving: Moving = _alone
 
     def accounts(self, node: Node | None = None) -> list[record_rows.Account]:
-        """Return everything recorded of one node, or of all nodes for None.
+        """Return all records of one node, or of all nodes if ``node`` is None.
 
         For None, the last account has the providers that belong to no node.
         """
@@ -140,7 +140,8 @@ class Handover:
 
         Until an agent takes them, they are in the shared database alone.
 
-        :raises errors.Unavailable: it was not done, or nobody knows
+        :raises errors.Unavailable: the transaction failed, or its outcome is
+            unknown
         """
         texts = {one.record.node.uuid: one.text() for one in given}
         with self.moving(texts):
@@ -155,10 +156,11 @@ class Handover:
         """Take records that other agents gave, in one transaction.
 
         :param given: as the shared database has them
-        :param records: the parts to import; what is not among them is dropped
+        :param records: the parts to import; all other parts are dropped
         :param of: the share, for the history
         :raises errors.Refused: another agent took one before
-        :raises errors.Unavailable: it was not done, or nobody knows
+        :raises errors.Unavailable: the transaction failed, or its outcome is
+            unknown
         """
         with self.moving(given):
             self._import_all(records, f'from the share {of}')
@@ -192,7 +194,7 @@ class Handover:
         self._nodes.drop(db, uuid)
 
     def _providers(self, db: sqlite3.Connection, node_uuid: str) -> set[str]:
-        """Return a node's root, its tree, and the providers created for it."""
+        """Return a node's root, its tree, and providers made for this node."""
         return {
             node_uuid,
             *self._records.created_in(db, [node_uuid]).get(node_uuid, ()),
@@ -220,7 +222,7 @@ class Handover:
     ) -> record_rows.Account:
         """Return everything recorded of some providers.
 
-        :param node: the node that they belong to, if they belong to one
+        :param node: the node that the providers belong to, if any
         """
         root_uuid = '' if node is None else node.uuid
         names = {

@@ -7,9 +7,9 @@ created or ours.
 
 All transactions over several tables of a provider are here: ``begin`` (intents
 and claims), ``record_outcome`` (intents, record and snapshot), ``save``
-(snapshot and record), ``forget`` and ``adopt`` (all). Each of them is done as
-a whole or not at all. They also write the history (``history/``), without
-which they go on if it cannot be written.
+(snapshot and record), ``forget`` and ``adopt`` (all). Each transaction is
+carried out as a whole or not at all. They also write the history
+(``history/``), without which they go on if it cannot be written.
 
 The journal also finds the changes of other writers. The snapshot has the last
 reading of a provider, and the history the agent's own writes since then; the
@@ -196,7 +196,8 @@ class Journal:
         :param since: the moment at which the observation began. A reading of
             a provider that was updated since then is skipped if it shows a
             lower generation than the update.
-        :param may_be_lost: True if placement is asked again without them
+        :param may_be_lost: True if placement is asked again when they are
+            missing
         """
         for attempt, read in zip(
             self._history.transactions(are_late=may_be_lost),
@@ -217,12 +218,12 @@ class Journal:
                 self._history.record(db, entries)
 
     def save_ahead(self, readings: Sequence[provider.Reading]) -> bool:
-        """Keep these readings, if nothing has to be recorded of any of them.
+        """Keep these readings, if no change must be recorded for any of them.
 
         For an agent that stands by: it changes neither the record nor the
         history.
 
-        :return: False if it kept none of them
+        :return: False if no reading was kept
         """
         with self._database.reading() as db:
             if not self._are_no_news(db, readings):
@@ -426,10 +427,11 @@ class Journal:
     def _settle_doubt(
         self, db: sqlite3.Connection, seen: provider.Provider
     ) -> None:
-        """Drop a doubted provider's names, if anything changed it since.
+        """Drop a doubtful provider's names if it changed after its reading.
 
-        The record is older than what a fleet's database once had. A name that
-        was lost since, and added by another writer, looks like one of ours.
+        The fleet's database lost commits, so this record is older. A name may
+        have been lost since and added again by another writer: in the record
+        it still looks like ours.
         """
         doubted = db.execute(
             'delete from doubted where uuid = ? returning uuid', (seen.uuid,)

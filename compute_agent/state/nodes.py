@@ -268,9 +268,9 @@ def _read(db: sqlite3.Connection) -> list[_Row]:
 class AgreedNames:
     """The agreed name of each node.
 
-    It tells a host that was renamed, whose old name is the agreed one, from a
-    host whose provider somebody else renamed. It changes seldom, so it is kept
-    in memory.
+    With it, the agent tells a renamed host, whose old name is the agreed one,
+    from a host whose provider somebody else renamed. It changes seldom, so it
+    is kept in memory.
     """
 
     def __init__(self, database: Database) -> None:
@@ -278,7 +278,7 @@ class AgreedNames:
         self._names: dict[str, str] | None = None
 
     def agreed_name(self, uuid: str) -> str | None:
-        """Return the agreed name of a node, None if there never was one."""
+        """Return the agreed name of a node; None if no name was agreed."""
         with self._database.reading() as db:
             if self._names is None:
                 self._names = dict(

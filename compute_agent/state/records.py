@@ -58,7 +58,7 @@ class Records:
     def check_files(self) -> None:
         """Check that the files of the database are where they were opened.
 
-        :raises errors.Unavailable: one of them was removed or replaced
+        :raises errors.Unavailable: a file was removed or replaced
         """
         self._database.check_files()
 
@@ -82,7 +82,7 @@ class Records:
 
         If a record cannot be read, ``record`` raises the error for that node.
 
-        :param wanted: node uuid → the providers that its record is about
+        :param wanted: node uuid → the providers in its record
         """
         missing = (
             (node_uuid, uuids)
@@ -183,10 +183,10 @@ class Records:
             self.add(db, node_uuid, Record(ours=names, created=created))
 
     def give_up(self, node_uuid: str, given: Record) -> None:
-        """Drop a part of a node's record; placement keeps all of it.
+        """Drop a part of a node's record; placement stays as it is.
 
         :param given: the providers that no longer count as created, the names
-            that are no longer ours, and the claims for the node that end
+            that no longer count as added, and the node's claims that end
         """
         keys = (*given.ours, *given.claims)
         uuids = given.created | given.taken_over | {uuid for uuid, _ in keys}
@@ -389,7 +389,7 @@ class RecordedClaims:
         new: str,
         node_uuids: Iterable[str] | None = None,
     ) -> None:
-        """Give the claims of a source to another name of it.
+        """Move the claims of a renamed source to its new name.
 
         :param node_uuids: only the claims for these nodes; None for all nodes
         """
@@ -426,7 +426,7 @@ def _read_rows(
 ) -> dict[str, Record]:
     """Return each node's record.
 
-    :param wanted: node uuid → the providers that its record is about
+    :param wanted: node uuid → the providers in its record
     :param prior: the providers as they were before others changed them
     """
     uuids = frozenset[str]().union(*wanted.values())

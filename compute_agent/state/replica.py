@@ -10,8 +10,8 @@ nobody knows whether it took them, this copy is behind: nothing is written until
 ``catch_up`` has applied what is missing.
 
 A holder writes, a standby only follows. Nothing of this is imported or done
-without a fleet. The snapshot of placement is not shared: a document that
-another agent changed takes the readings of its provider's tree with it.
+without a fleet. The snapshot of placement is not shared: if another agent
+changed a document, the readings of its provider's tree are dropped.
 """
 
 import contextlib
@@ -71,9 +71,9 @@ class Shared(Protocol):
         """Put these documents in the record; return this commit's sequence.
 
         :param moved: the records of nodes that go to another share, or come
-        :raises errors.Refused: another agent took one of those before
+        :raises errors.Refused: another agent took one of the records first
         :raises errors.Deposed: another agent holds the share
-        :raises errors.Unavailable: nobody knows whether it was done
+        :raises errors.Unavailable: the outcome of the commit is unknown
         """
 
     def changed(self, since: int) -> Changes:
@@ -152,7 +152,7 @@ class Replica:
 
     @property
     def _may_owe(self) -> bool:
-        """True if both databases have the same but for outcomes of intents."""
+        """True if the databases can differ only in outcomes of intents."""
         return (
             self._epoch is not None and self._is_loaded and not self.is_behind
         )
@@ -180,7 +180,7 @@ class Replica:
         holder commits its whole record again; a standby takes the older
         record, and remembers that it is one.
 
-        :raises errors.Unavailable: one of the databases is away
+        :raises errors.Unavailable: a database does not answer
         :raises errors.Deposed: another agent holds the share
         :raises errors.ConfigError: an agent of a newer version wrote a document
         """
@@ -289,8 +289,8 @@ class Replica:
     ) -> None:
         """Put these documents here; drop the readings that they make old.
 
-        The same holds for what an entry of the history tells, as that of a
-        provider that another writer renamed: this agent must not tell it again.
+        The same holds for an event in the history, such as another writer's
+        rename of a provider: this agent must not record it again.
         """
         told = {str(row[at]) for row in entries for at in _SUBJECTS} - {''}
         if not changed and not told:
@@ -435,7 +435,7 @@ class Replica:
     def _prove(self) -> None:
         """Commit nothing, to be sure that this agent holds the share.
 
-        :raises errors.Deposed: it does not
+        :raises errors.Deposed: this agent does not hold the share
         :raises errors.Unavailable: the shared database is away
         """
         epoch = self._epoch
@@ -469,5 +469,5 @@ class Replica:
 
 
 def _existing(some: Documents) -> dict[str, str]:
-    """Return these documents without those that have no rows any more."""
+    """Return these documents, without documents whose rows are all gone."""
     return {key: text for key, text in some.items() if text is not None}

@@ -64,7 +64,7 @@ class Site:
                 )
 
     def size(self) -> provider.Size | None:
-        """Return how many providers placement had, None if not known."""
+        """Return how many providers placement had; None if that is unknown."""
         with self._database.reading() as db:
             row = db.execute(
                 'select providers, counted_at from site where id = ?',
@@ -93,7 +93,7 @@ class Site:
         return 0 if row is None else int(row[0])
 
     def new_id(self, db: sqlite3.Connection) -> int:
-        """Return the id of the site, which is added if it has none."""
+        """Return the id of the site; add the site if it is new."""
         db.execute(
             'insert or ignore into site (name) values (?)', (self._name,)
         )
@@ -243,13 +243,13 @@ class Snapshot:
     def last_reading(
         self, db: sqlite3.Connection, uuid: str
     ) -> provider.Reading | None:
-        """Return the last reading of a provider, None if there is none."""
+        """Return the last reading of a provider; None if it was never read."""
         return self._read(db, [uuid]).get(uuid)
 
     def keep_prior_state(
         self, db: sqlite3.Connection, reading: provider.Reading
     ) -> provider.Reading | None:
-        """Keep the last reading of a provider if this one differs from it.
+        """Store a provider's last reading if it differs from the stored one.
 
         Another writer changed the provider in between. After several such
         changes, the oldest state is kept until this agent writes to the
@@ -271,7 +271,7 @@ class Snapshot:
     def prior_states(
         self, db: sqlite3.Connection, uuids: Iterable[str]
     ) -> dict[str, provider.Provider]:
-        """Return the providers as they were before others changed them."""
+        """Return the providers as they were before other writers' changes."""
         found = db.execute(
             'select uuid, content from was where site = ? and uuid in'
             ' (select value from json_each(?))',
@@ -348,8 +348,8 @@ class Snapshot:
     ) -> None:
         """Drop the readings of these providers, and of all in their trees.
 
-        Another agent wrote to them. If a child were read without its root, it
-        would look as if somebody had created it.
+        Another agent of the share wrote to these providers. If a child were
+        read without its root, it would look as if somebody had created it.
         """
         wanted = packed(uuids)
         self._cache.clear()
@@ -399,7 +399,7 @@ def _reading(row: Sequence[object]) -> provider.Reading:
 
 
 def _packed_contents(seen: provider.Provider) -> str:
-    """Return a provider's contents as the text of one column."""
+    """Return a provider's contents as a text for one column."""
     inventories = {rc: i.values() for rc, i in seen.inventories.items()}
     return json.dumps(
         [inventories, sorted(seen.traits), sorted(seen.aggregates)]
@@ -410,7 +410,7 @@ def _packed_contents(seen: provider.Provider) -> str:
 def _fields(content: str) -> Mapping[str, Any]:
     """Return a provider's fields from their text.
 
-    Cached, because many nodes are of one kind and have the same contents.
+    Cached, because many nodes have the same contents.
     """
     inventories, traits, aggregates = json.loads(content)
     return {

@@ -99,7 +99,7 @@ class State:
         return self._shared_id or self._own_id or NO_ID
 
     def take_id(self, agent_id: str) -> None:
-        """Have the id of a share's agents, as long as this process is one.
+        """Use the id of a share's agents while this process is a member.
 
         The database keeps its own: without the share, this is another agent.
         """
@@ -167,7 +167,7 @@ class State:
 
         From now on, a transaction that changes the record needs the share.
 
-        :param place: the database and the share, to tell them from others
+        :param place: the database and the share, as one text
         """
         self.approvals.is_shared = True
         made = replica.Replica(
@@ -189,7 +189,7 @@ class State:
             return str(db.execute('select place from shared').fetchone()[0])
 
     def part(self) -> None:
-        """Make this record one of its own, and no copy."""
+        """Make this record independent: it is no copy any more."""
         with self._database.writing() as db:
             db.execute(
                 "update shared set place = '', sequence = 0, is_older = 0"

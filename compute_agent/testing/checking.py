@@ -62,7 +62,7 @@ def check(
     :param name: of the driver's entry point
     :param make: makes the driver from the configuration given, for a driver
         whose package names no contract class
-    :param slow: is called every few seconds with a line about what runs
+    :param slow: called every few seconds with a line about the rule that runs
     :raises errors.ConfigError: no such driver, a package is missing, or the
         world cannot be made, or the driver without a world of its own
     :raises errors.DriverError: the driver ended the process
@@ -110,7 +110,7 @@ def proof(
 
     :param tell: is called with each rule, and with the number of all rules
         when one is done
-    :raises errors.ConfigError: it cannot be checked
+    :raises errors.ConfigError: the driver cannot be checked
     :raises KeyboardInterrupt: SIGINT came
     """
     _check_tests(name, contract)
@@ -168,7 +168,7 @@ def _without_addopts() -> Iterator[None]:
 def _check_tests(name: str, contract: type[suite.DriverContract]) -> None:
     """Check that a contract class has the tests of the suite.
 
-    :raises errors.ConfigError: it has others
+    :raises errors.ConfigError: the class has other tests
     """
     if contract.test_rule is not suite.DriverContract.test_rule:
         raise errors.ConfigError(
@@ -181,7 +181,7 @@ def _check_tests(name: str, contract: type[suite.DriverContract]) -> None:
 def _check_whole(name: str, rows: Sequence[Mapping[str, object]]) -> None:
     """Check that each rule was run, once.
 
-    :raises errors.ConfigError: it was not, so this is no proof
+    :raises errors.ConfigError: a rule was not run once, so this is no proof
     """
     ran = collections.Counter(str(row['number']) for row in rows)
     wrong = sorted(n for n in {*ran, *catalogue.BY_NUMBER} if ran[n] != 1)
@@ -213,7 +213,7 @@ class _Gathered:
         self.is_interrupted = False
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Collect no file, and tell what is slow."""
+        """Collect no files, and report slow rules."""
         config.args = []
         config.stash[suite.SLOW] = lambda text: self._tell([text])
 
@@ -247,12 +247,12 @@ class _Gathered:
 
 
 def _try(make: Callable[[], virt.ComputeDriver]) -> None:
-    """Make the driver once: what refuses it is no result of each rule.
+    """Make the driver once: its refusal is one error, and no result of rules.
 
-    :raises errors.ConfigError: it is refused
+    :raises errors.ConfigError: the driver cannot be made
     """
     made = make()
-    with contextlib.suppress(Exception):  # a rule is about this
+    with contextlib.suppress(Exception):  # a rule checks this
         made.close()
 
 
@@ -316,7 +316,7 @@ def _report(
 
 
 def _once(rows: Sequence[_Row]) -> list[_Row]:
-    """Return the rows with each fault in one row: that of its own rule.
+    """Return the rows, with each fault only in the row of its own rule.
 
     Most rules begin with a cycle, so a driver that breaks the rule about that
     breaks all of them by the same line.
@@ -345,7 +345,7 @@ def _once(rows: Sequence[_Row]) -> list[_Row]:
 
 
 def _result(rows: Sequence[_Row]) -> dict[str, int]:
-    """Return the number of rules of each status."""
+    """Return, by status, the number of rules."""
     return {
         status.value: sum(row['status'] == status.value for row in rows)
         for status in runner.Status

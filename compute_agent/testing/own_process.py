@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 
 from .. import errors
 
-#: What the work calls to send a value that JSON has.
+#: The function with which the work sends a value that JSON has.
 Tell = Callable[[typing.Any], None]
 
 _RESULT, _ERROR, _FAILED, _INTERRUPTED, _TOLD = (

@@ -61,7 +61,7 @@ def pytest_collection_modifyitems(
 def _contract(name: str) -> 'type[suite.DriverContract]':
     """Return the contract class of the driver that the option names.
 
-    :raises pytest.UsageError: there is none
+    :raises pytest.UsageError: the driver has no contract class
     """
     from .. import errors  # noqa: PLC0415 (each pytest loads this module)
 
@@ -82,7 +82,7 @@ def _contract(name: str) -> 'type[suite.DriverContract]':
 
 
 def contract_class(name: str) -> 'type[suite.DriverContract] | None':
-    """Return the contract class of an installed driver, None if it has none.
+    """Return the contract class of an installed driver; None without one.
 
     :raises errors.ConfigError: no driver has the name, or its class cannot be
         imported, or is about another driver

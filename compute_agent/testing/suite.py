@@ -17,7 +17,8 @@ from .contract.rules import catalogue
 
 #: The property of a test's report that has the outcome of a rule.
 OUTCOME = 'compute_driver_rule'
-#: Where a plugin leaves what is called with a line about a rule that is slow.
+#: The key under which a plugin leaves a function that takes a line about a
+# slow rule.
 SLOW = pytest.StashKey[Callable[[str], object]]()
 
 
@@ -25,7 +26,8 @@ class DriverContract:
     """One test for each rule; a test file inherits it.
 
     :cvar driver: the name of the driver's entry point, or its class
-    :cvar capabilities: those that no method shows; see ``Capability``
+    :cvar capabilities: the capabilities that no method shows; see
+        ``Capability``
     :cvar limit: a rule is broken if its check takes more seconds than this
     """
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connections whose answers have a deadline and a largest size.
+"""Connections whose answers have a deadline and a size limit.
 
 The size counts after decompression, so a small compressed body cannot fill the
-memory. One compression at most is accepted: nested ones multiply. The body of
-an error is cut at a size of its own, because its status says enough.
+memory. At most one compression is accepted, because nested ones multiply the
+size. The body of an error is cut at a size of its own, because its status says
+enough.
 """
 
 import math
@@ -28,7 +29,7 @@ _ENCODINGS = frozenset({'', 'identity', 'gzip', 'x-gzip', 'deflate'})
 class BoundedAdapter(session.TCPKeepAliveAdapter):
     """Sends requests; threads may share it.
 
-    :param seconds: the deadline of one answer; 0 for none
+    :param seconds: the deadline of one answer; 0 for no deadline
     :param check_opened: checks a new connection before its first request
     """
 

@@ -93,7 +93,7 @@ class Catalog:
             auth.invalidate()
 
     def _is_due(self) -> bool:
-        """Return True once a minute."""
+        """Return True at most once a minute."""
         now = self._clock()
         with self._lock:
             last = self._looked_at
@@ -126,7 +126,7 @@ class Catalog:
             yield from endpoints
 
     def _address(self, catalog: service_catalog.ServiceCatalog) -> str | None:
-        """Return the service's address in a catalog, None without one."""
+        """Return the service's address in a catalog; None if it has none."""
         found = self._found
         try:
             data = catalog.endpoint_data_for(

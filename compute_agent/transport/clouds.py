@@ -33,7 +33,7 @@ _ACCOUNT = 'account'
 _LENT = 'lent_cloud'
 _BACKSLASH = 'backslash'
 _PLACES = ('clouds', '', 'auth')  # the second one is the name of the cloud
-# The names that openstacksdk gives to what no file names.
+# The names that openstacksdk uses where no file gives a name.
 _UNNAMED = ('defaults', 'envvars')
 # One of these variables is enough to say which account is meant.
 _VARIABLES = ('OS_CLOUD', 'OS_AUTH_URL', 'OS_AUTH_TYPE', 'OS_ENDPOINT')
@@ -45,7 +45,7 @@ def allow_environment(conf: cfg.ConfigOpts) -> None:
 
 
 def lend(conf: cfg.ConfigOpts, region: 'cloud_region.CloudRegion') -> None:
-    """Let each group have the account of a cloud that somebody else found."""
+    """Give each group the account of a cloud that OpenStack's client found."""
     _note(conf, OWN_GROUP, _LENT, value=region)
 
 
@@ -167,7 +167,8 @@ def _region(
 ) -> 'cloud_region.CloudRegion':
     """Return a cloud with its region.
 
-    :raises errors.ConfigError: it is not known, or an option of it is wrong
+    :raises errors.ConfigError: the cloud is unknown, or one of its options is
+        wrong
     """
     name = name or clouds.default_cloud
     known = clouds.get_cloud_names()
@@ -192,7 +193,7 @@ def _region_asked(name: str, clouds: 'loader.OpenStackConfig') -> str:
 
 
 def _unknown(name: str, clouds: 'loader.OpenStackConfig') -> str:
-    """Return the message about a cloud that is not known."""
+    """Return the message about an unknown cloud."""
     shown = error_text.printable(name)
     if not clouds.config_filename:
         return (
@@ -304,7 +305,7 @@ class _AsItIs(types.ConfigType):
 def _check_files(cloud: str) -> None:
     """Refuse files in which openstacksdk would not find a cloud.
 
-    :param cloud: its name, '' for none
+    :param cloud: the name of the cloud; '' if none is named
     :raises errors.ConfigError: a file cannot be parsed, or what belongs to
         the cloud is no mapping
     """
@@ -362,7 +363,7 @@ def _parsed(path: str) -> typing.Any:
 def _check_shape(path: str, data: typing.Any, cloud: str) -> None:
     """Refuse a file in which a part that must be a mapping is none.
 
-    :raises errors.ConfigError: there is such a part
+    :raises errors.ConfigError: a part of the file has the wrong type
     """
     if not data:
         return  # an empty file has no cloud

@@ -6,9 +6,9 @@ sends a byte a second holds a request for ever. The connections made here know
 a deadline. They shorten the timeout of each read to the time that is left,
 also while they read the status, the headers and the answer of a proxy.
 
-A request that must not arrive later than that has a fence, too. It is asked
-once more when the connection stands, before each part of the request is sent;
-what the system could not deliver in time is dropped with the connection.
+A request that must not arrive later than that has a fence, too. It is checked
+again once the connection is made, before each part of the request is sent.
+Data that the system could not deliver in time is dropped with the connection.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ from urllib3 import connectionpool
 Opened = Callable[[connections.HTTPConnection], None]
 #: Returns for how many seconds a request may be sent, or raises an error.
 Fence = Callable[[], float]
-# To close with a reset, which drops what was not delivered; or as usual.
+# Close with a reset, which drops undelivered data; or close as usual.
 _RESET, _AS_USUAL = struct.pack('ii', 1, 0), struct.pack('ii', 0, 0)
 
 
@@ -165,7 +165,7 @@ def _keeping(
 def _left(most: float = math.inf) -> float:
     """Return the seconds until the current deadline.
 
-    :raises TooLate: it has passed, so the request is not sent
+    :raises TooLate: the deadline has passed, so the request is not sent
     """
     left = min(most, _CURRENT.due - time.monotonic())
     if left <= 0:
@@ -174,11 +174,11 @@ def _left(most: float = math.inf) -> float:
 
 
 def _hurry(sock: Any, seconds: float) -> None:
-    """Have the system drop what it cannot deliver before the deadline.
+    """Have the system drop data that it cannot deliver before the deadline.
 
     If this process waits for an answer, it closes the connection; if it is
-    killed, the system does. If it stands still, the system gives up by itself,
-    after half of the time: it counts from when it first sends again.
+    killed, the system does. If the transfer stalls, the system gives up after
+    half of the time, which it counts from the first repetition.
 
     :param seconds: for which the request may be sent
     :raises TooLate: the deadline has passed

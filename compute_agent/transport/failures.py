@@ -81,7 +81,7 @@ def unreadable_token(
     """Return the message about an answer that holds no token.
 
     :param service: the name of the service that the token is for
-    :param keystone: its address, if that is known
+    :param keystone: the address of keystone, if it is known
     """
     place = f' at {keystone}' if keystone else ''
     return (
@@ -111,14 +111,15 @@ def refused_account(
 
 _EXPIRED = 'certificate has expired'
 _TOO_EARLY = 'not yet valid'
-# Python 3.13 and newer ask authorities for what the standard demands.
+# Python 3.13 and newer require of authorities what the standard requires.
 _STRICT = (
     'does not include key usage',
     'Missing Authority Key Identifier',
     'Missing Subject Key Identifier',
     'Basic Constraints of CA cert not marked critical',
 )
-# The server's first bytes are not TLS's: OpenSSL has had two names for it.
+# The server's first bytes are not TLS's: OpenSSL has had two texts for this
+# error.
 _NO_TLS = ('wrong version number', 'record layer failure')
 _OTHER_NAME = ('Hostname mismatch', 'IP address mismatch')
 
@@ -132,8 +133,8 @@ def refused_certificate(
     """Return the message about a connection that failed because of TLS.
 
     :param service: the name and address of the server
-    :param cafile: the file of the authorities that are trusted; empty if
-        there is none, None if that is not known
+    :param cafile: the file of the trusted authorities; empty if none is
+        configured, None if that is unknown
     """
     alert = error_text.tls_alert(exc)
     if alert:

@@ -41,7 +41,7 @@ REDIRECTS = frozenset({301, 302, 303, 305, 307, 308})
 def protect(made: adapter.Adapter, section: str) -> None:
     """Make an adapter follow no redirect, wait for no server, show no secret.
 
-    :param made: an adapter with a session of its own
+    :param made: an adapter that shares its session with no other
     :param section: the configuration section with the addresses, for messages
     """
     session = made.session
@@ -93,7 +93,7 @@ def refuse_redirects(section: str) -> Callable[..., None]:
     def check(answer: requests.Response, **_how: Any) -> None:
         """Check one answer.
 
-        :raises Redirected: it is a redirect
+        :raises Redirected: the answer is a redirect
         """
         if answer.status_code not in REDIRECTS:
             return
@@ -138,7 +138,7 @@ def end_discovery(auth_url: str) -> Callable[..., None]:
 
 
 def bound_wait(answer: requests.Response, **_how: Any) -> None:
-    """Limit Retry-After to a minute, and drop what is no number: a hook."""
+    """Limit Retry-After to a minute; drop it if it is no number (a hook)."""
     text = answer.headers.get(_RETRY_AFTER)
     if text is None:
         return

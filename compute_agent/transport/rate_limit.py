@@ -32,7 +32,8 @@ class Stopping(Exception):
 class RateLimit:
     """Tells each request how long to wait; threads may share it.
 
-    :param rate: returns the current limit in requests per second; 0 for none
+    :param rate: returns the current limit in requests per second; 0 for no
+        limit
     :param clock: monotonic seconds
     """
 

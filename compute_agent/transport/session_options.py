@@ -50,8 +50,8 @@ def register_opts(
 def of_plugin(name: str) -> set[str]:
     """Return the options of an authentication plugin; none if it is unknown.
 
-    A plugin may lack the libraries that it needs. The use of the account says
-    so.
+    A plugin may lack the libraries that it needs. The message about a missing
+    account says so.
     """
     try:
         found = loading.get_auth_plugin_conf_options(name)

@@ -67,7 +67,8 @@ def check(option: str, url: str | None) -> None:
     """Refuse an address that is not a URL; the message shows no password.
 
     :param option: its name, as the operator wrote it
-    :raises errors.ConfigError: it has no scheme, or its port is no number
+    :raises errors.ConfigError: the address has no scheme, or its port is no
+        number
     """
     if not url:
         return
@@ -98,7 +99,7 @@ def _check_host(name: str, url: str) -> None:
 
     ``urllib`` drops line breaks, and a library may send a blank as ``%20``.
 
-    :raises errors.ConfigError: it is such a URL
+    :raises errors.ConfigError: the host or the port cannot be read
     """
     try:
         _ = parse.urlsplit(url).port

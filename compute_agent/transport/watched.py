@@ -24,7 +24,7 @@ class Sent:
 
     :ivar service: the service that was asked, empty if unknown
     :ivar path: of its URL, without the query
-    :ivar status: of the answer; None if there was none
+    :ivar status: the status of the answer; None without an answer
     :ivar seconds: until the answer began
     """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts about many nodes: those that say the same are one line.
+"""Print one line for nodes whose texts say the same.
 
 Pure: no I/O, configuration, logging or clock. Two texts say the same if they
 differ only in what a single node has: its names, uuids, amounts, and the names
@@ -44,9 +44,9 @@ class Group:
 
     @property
     def text(self) -> str:
-        """The text; of several nodes "it" stands for each of them.
+        """The text; for several nodes, "it" replaces the name of the node.
 
-        If their texts differ, it is that of the first, as an example.
+        If their texts still differ, the text of the first is the example.
         """
         if len(self.nodes) == 1:
             return self.texts[0]
@@ -63,7 +63,7 @@ class Group:
 
 
 def groups(said: Iterable[tuple[Node, str]]) -> list[Group]:
-    """Return the texts about nodes in groups, in the order of their firsts."""
+    """Return the texts in groups, in the order of the first of each group."""
     found: dict[str, list[tuple[Node, str]]] = {}
     for node, text in said:
         found.setdefault(reason(node, text), []).append((node, text))
@@ -76,7 +76,7 @@ def groups(said: Iterable[tuple[Node, str]]) -> list[Group]:
 
 
 def lines(said: Iterable[tuple[Node, str]]) -> list[str]:
-    """Return one line for many nodes that are alike, and one each for few."""
+    """Return one line for many nodes with one text, or a line each for few."""
     return [
         line
         for group in groups(said)
@@ -89,7 +89,7 @@ def lines(said: Iterable[tuple[Node, str]]) -> list[str]:
 
 
 def reason(node: Node, text: str) -> str:
-    """Return a text without what only its node has, amounts included."""
+    """Return a text without its node's names, uuids and amounts."""
     plain = error_text.without_request_ids(text)
     plain = _MARKS.sub('CHANGES', pattern(plain, node.called, node.name))
     return _NUMBER.sub('N', plain)

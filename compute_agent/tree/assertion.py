@@ -60,8 +60,8 @@ class Assertion:
     :ivar declared: these are all names of this source (``declare_*``)
     :ivar exclusive: these are all names of the provider (``update_*``)
     :ivar keep: it cannot tell this time; its earlier claims stay
-    :ivar disputed: the names that another driver reports otherwise: they stay
-        as they are
+    :ivar disputed: the names that another driver reports differently; they
+        stay as placement has them
     """
 
     names: frozenset[str] = frozenset()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Make the children of a provider those that a driver wants, and no others.
+"""Make a provider's children exactly those that a driver wants.
 
 Pure: no I/O, configuration, logging or clock. ``ProviderTree`` has it as
 ``reconcile_children``. A child goes only if this agent created it and no other
@@ -88,7 +88,8 @@ def _check(
 ) -> None:
     """Refuse children that cannot be as the driver says; nothing has changed.
 
-    :raises errors.TreeError: they are no mapping, or a name is elsewhere
+    :raises errors.TreeError: the children are no mapping, or another provider
+        has a name
     :raises errors.InvalidName: placement would refuse a name
     """
     if not isinstance(wanted, Mapping):

@@ -34,8 +34,8 @@ def check_records(
 
     :param current: the provider's own records; a source may repeat one that
         offers nothing, because another writer may have made it
-    :raises errors.TreeError: a record that placement would refuse, or one that
-        offers nothing by a mistake
+    :raises errors.TreeError: placement would refuse the record, or it offers
+        nothing, probably by mistake
     :raises errors.InvalidName: a resource class outside the grammar of names
     """
     if not isinstance(records, Mapping):
@@ -56,9 +56,9 @@ def check_records(
 
 
 def check_generation(generation: object) -> int | None:
-    """Return a generation that a source gives; None if it gives none.
+    """Return a generation that a source gives, or None.
 
-    :raises errors.TreeError: it is no whole number
+    :raises errors.TreeError: the generation is no whole number
     """
     if generation is None:
         return None
@@ -160,7 +160,7 @@ class Hierarchy:
     def __getitem__(self, name_or_uuid: str) -> Member:
         """Return one member.
 
-        :raises errors.NoProvider: there is none of this name or uuid
+        :raises errors.NoProvider: no member has this name or uuid
         :raises errors.InvalidName: this is neither a name nor a uuid
         """
         label = names.check_label(name_or_uuid)

@@ -33,7 +33,7 @@ class InventoryRecord(typing.TypedDict, total=False):
     All amounts are in the unit of the class: MEMORY_MB in MiB, DISK_GB in GiB,
     NET_BW_*_KILOBIT_PER_SEC in kbit/s, all others in pieces.
 
-    :ivar total: at least 1; leave out a class of which there is nothing
+    :ivar total: at least 1; leave out a class that the provider does not offer
     :ivar reserved: not offered, from 0 (the default) to the total
     :ivar min_unit: the smallest amount of one allocation; 1 by default
     :ivar max_unit: the largest amount of one allocation; no limit by default
@@ -157,7 +157,7 @@ class Inventory:
     def from_values(cls, values: Iterable[typing.Any]) -> typing.Self:
         """Return the inventory whose ``values`` these are.
 
-        :raises ValueError: these are not six values
+        :raises ValueError: there are not six values
         """
         return cls(**dict(zip(cls.__dataclass_fields__, values, strict=True)))
 

@@ -17,7 +17,7 @@ from .. import error_text, errors
 
 _T = TypeVar('_T')
 
-# Names that a driver gives; for a type checker, a text is none of these.
+# Names that a driver gives; a type checker refuses a text here.
 Names: TypeAlias = list[str] | tuple[str, ...] | AbstractSet[str]
 
 CUSTOM_PREFIX = 'CUSTOM_'
@@ -66,7 +66,7 @@ def _unpacked(name: object) -> str:
 def check_label(found: object) -> str:
     """Return the name or uuid by which a driver asks for a provider.
 
-    :raises errors.InvalidName: it is neither
+    :raises errors.InvalidName: the argument is neither a name nor a uuid
     """
     if isinstance(found, str):
         return found
@@ -158,7 +158,7 @@ def _check_names(names: Iterable[_T]) -> Iterable[_T]:
 
     Its keys would count as names, whatever their values say.
 
-    :raises errors.InvalidName: it is none
+    :raises errors.InvalidName: the argument is no such collection
     """
     if isinstance(names, Mapping) and names:
         raise _no_names(names, 'a mapping')
@@ -175,7 +175,7 @@ def _no_names(found: object, kind: str) -> errors.InvalidName:
 def check_collection(names: Iterable[_T]) -> Iterable[_T]:
     """Return the argument if it is a collection.
 
-    :raises errors.InvalidName: it is not a collection, or it is a single
+    :raises errors.InvalidName: the argument is no collection, or a single
         string, whose characters would count as names
     """
     if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):

@@ -61,8 +61,8 @@ def selected(nodes: Iterable[Node], wanted: Collection[str]) -> list[Node]:
     """Return the nodes with these uuids, names or titles, in their order.
 
     :param wanted: empty for all nodes
-    :raises errors.ConfigError: no node has one of them, and the message has
-        the names that are near to it; or several nodes have one of them
+    :raises errors.ConfigError: no node has a given name, and the message
+        proposes similar names; or several nodes have it
     """
     nodes = list(nodes)
     if not wanted:

@@ -134,7 +134,7 @@ class Reading:
         return self.suspect_since > 0
 
     def is_confirmed_by(self, later: 'Reading') -> bool:
-        """Return True if a later reading shows the same, but for generations.
+        """Return True if a later reading differs only in generations.
 
         A new allocation raises the generation, and changes nothing else.
         """
@@ -150,7 +150,8 @@ class Reading:
     def is_above(self, generation: int) -> bool:
         """Return True if placement now shows a lower generation.
 
-        The provider was then created anew, or the answer is an old one.
+        Then the provider was deleted and created again, or the answer is an
+        old one.
         """
         return generation < (self.provider.generation or 0)
 

@@ -167,8 +167,8 @@ class ProviderTree(set_aside.TreeSetAside):
         Without this, each consumer has to keep its amount of each class when
         allocations move.
 
-        :raises errors.InvalidName: one of them is no resource class
-        :raises errors.TreeError: they are the same
+        :raises errors.InvalidName: an argument is no resource class
+        :raises errors.TreeError: the two classes are the same
         """
         for rc in (resource_class, other):
             names.check_symbol(rc, 'resource class')
@@ -234,11 +234,11 @@ class ProviderTree(set_aside.TreeSetAside):
     ) -> dict[str, str]:
         """Make the children of ``parent`` these; return name → uuid.
 
-        A child that is missing is created. Of each, the driver claims what it
-        gives, as with ``declare_*``: it may omit a kind, which then stays, or
-        give None for one that it cannot tell now. A child that is not wanted
-        goes, with all below it, if this agent created it and no other driver
-        reports it.
+        A child that is missing is created. The driver claims what it gives for
+        each provider, as with ``declare_*``. A kind that it omits stays as it
+        is. None stands for a kind that it cannot tell now. A child that is not
+        wanted goes, with all below it, if this agent created it and no other
+        driver reports it.
 
         :param wanted: name → ``inventory``, ``traits``, ``aggregates`` and
             ``uuid``, each if the driver knows it
@@ -283,8 +283,8 @@ class ProviderTree(set_aside.TreeSetAside):
     def description(self) -> Description:
         """Return the result of all edits of the tree, as one value.
 
-        Two trees made from the same observation are alike if their
-        descriptions are equal.
+        Two trees from the same observation are equal if their descriptions are
+        equal.
         """
         return (
             [(m.uuid, m.name, m.parent) for m in self._hierarchy.members()],
@@ -307,7 +307,7 @@ class ProviderTree(set_aside.TreeSetAside):
         }
 
     def _insert(self, member: hierarchy.Member) -> str:
-        """Add a new provider; refuse a second name for one that exists."""
+        """Add a new provider; refuse a second name for an existing one."""
         if self._is_renamed(member.uuid, member.name):
             known = self.baseline[member.uuid].name
             raise errors.Renamed(
@@ -352,7 +352,7 @@ class ProviderTree(set_aside.TreeSetAside):
 def _line(text: object, method: str) -> str:
     """Return a line for the operator.
 
-    :raises errors.TreeError: it is no text, or an empty one
+    :raises errors.TreeError: the line is no text, or an empty text
     """
     if not isinstance(text, str) or not text.strip():
         raise errors.TreeError(
@@ -365,7 +365,7 @@ def _line(text: object, method: str) -> str:
 def _rows(given: object) -> Iterable[object]:
     """Return the rows of ``populate_from_iterable``.
 
-    :raises errors.TreeError: these are no rows
+    :raises errors.TreeError: the argument has no such rows
     """
     if given is None or given == {}:
         return ()

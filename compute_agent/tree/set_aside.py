@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Providers that a driver sets aside: all that it reports of them is reserved.
+"""Reserve all that a driver reports for the providers that it sets aside.
 
 Pure: no I/O, configuration, logging or clock. ``drained`` and ``unhealthy``
 note which provider and why. When the driver has described the node,

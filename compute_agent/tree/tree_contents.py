@@ -202,7 +202,7 @@ class TreeContents(tree_queries.TreeQueries):
 
         They are never sent to placement.
 
-        :raises errors.TreeError: they are no mapping
+        :raises errors.TreeError: the resources are no mapping
         """
         if not isinstance(resources, Mapping):
             raise errors.TreeError(

@@ -2,8 +2,8 @@
 """Providers that operations change in place, one after the other.
 
 Pure: no I/O, configuration, logging or clock. A snapshot is a value: to change
-one of its providers, all of them are copied, and to find the children of one,
-all are searched. That is too much for a plan with thousands of operations. The
+one provider, all are copied, and to find a provider's children, all are
+searched. That is too much for a plan with thousands of operations. The
 functions of this module take a snapshot or a working copy; a working copy is
 changed in place and returned.
 """

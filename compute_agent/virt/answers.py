@@ -2,10 +2,10 @@
 """The answers of drivers about their nodes, checked where they come in.
 
 Pure: no I/O, configuration, logging or clock. An answer of a wrong type would
-otherwise count as something else: a text as a list of its letters, a truth as
-"I cannot tell". Each function returns the answer, or raises a line that names
-the driver's class and method, and says what to return instead. The list of
-nodes and ``drivers.py`` call it.
+otherwise count as something else: a text as a list of its letters, a boolean
+as "I cannot tell". Each function returns the answer, or raises a line that
+names the driver's class and method, and says what to return instead. The list
+of nodes and ``drivers.py`` call it.
 """
 
 import re
@@ -44,7 +44,8 @@ def node_names(driver: str, found: object) -> list[str]:
 def names_by_uuid(driver: str, found: object) -> Mapping[str, str]:
     """Return the mapping of ``get_nodenames_by_uuid``.
 
-    :raises errors.DriverError: it is none, or it is the other way round
+    :raises errors.DriverError: the answer is no mapping, or maps names to
+        uuids
     """
     call = 'get_nodenames_by_uuid()'
     for key, name in _pairs(driver, call, found, 'uuid → node name'):
@@ -62,7 +63,7 @@ def texts(driver: str, call: str, found: object) -> Mapping[str, str]:
     """Return the mapping of ``get_titles`` or ``get_hypervisor_hostnames``.
 
     :param call: the method
-    :raises errors.DriverError: it is no mapping of texts
+    :raises errors.DriverError: the answer is no mapping of texts
     """
     call = f'{call}()'
     for key, text in _pairs(driver, call, found, 'node name → text'):
@@ -76,7 +77,7 @@ def texts(driver: str, call: str, found: object) -> Mapping[str, str]:
 def existence(driver: str, found: object) -> Existence:
     """Return the answer of ``node_exists``.
 
-    :raises errors.DriverError: it is none of the three
+    :raises errors.DriverError: the answer is no ``Existence``
     """
     if isinstance(found, Existence):
         return found
@@ -89,7 +90,7 @@ def existence(driver: str, found: object) -> Existence:
 def node_filter(driver: str, found: object) -> Mapping[str, str] | None:
     """Return the options of ``node_filter``.
 
-    :raises errors.DriverError: they are no mapping
+    :raises errors.DriverError: the options are no mapping
     """
     if found is None:
         return None
@@ -102,7 +103,8 @@ def node_filter(driver: str, found: object) -> Mapping[str, str] | None:
 def available_resource(driver: str, found: object) -> Mapping[str, Any]:
     """Return the resources of ``get_available_resource``.
 
-    :raises errors.DriverError: they are no mapping, or an amount is no number
+    :raises errors.DriverError: the resources are no mapping, or an amount is
+        no number
     """
     call = 'get_available_resource()'
     advice = 'give vcpus, memory_mb and local_gb as whole numbers'
@@ -118,7 +120,7 @@ def available_resource(driver: str, found: object) -> Mapping[str, Any]:
 def trait_names(driver: str, found: object) -> frozenset[str]:
     """Return the names of ``get_traits``.
 
-    :raises errors.DriverError: they are no collection of traits
+    :raises errors.DriverError: the names are no collection of traits
     """
     try:
         return names.check_traits(found)  # type: ignore[arg-type]
@@ -129,7 +131,8 @@ def trait_names(driver: str, found: object) -> frozenset[str]:
 def metrics(driver: str, found: object) -> Mapping[str, float]:
     """Return the numbers of ``metrics``.
 
-    :raises errors.DriverError: they are no mapping, too many, or no numbers
+    :raises errors.DriverError: the metrics are no mapping, too many, or no
+        numbers
     """
     call = 'metrics()'
     advice = (

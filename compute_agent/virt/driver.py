@@ -106,7 +106,7 @@ class ComputeDriver(abc.ABC):
         the class identify the driver in the state. The loader calls this
         before ``register_opts``; it must be quick.
 
-        :param target: the text after the colon; empty if there is none
+        :param target: the text after the colon; empty without a colon
         :raises errors.ConfigError: there is no such target; the message says
             what to write instead
         """
@@ -175,10 +175,10 @@ class ComputeDriver(abc.ABC):
         """Return the nodes that may have changed since an earlier call.
 
         This is a hint, and never the truth: the next list of all nodes is
-        right without it. A name that is left out costs time, one that did not
-        change costs the cycle of its node. A node that left the list is left
-        out, because only ``get_available_nodes`` tells of departures. The
-        call must cost little.
+        right without it. If a name is left out, its change waits until the
+        next list. A name that did not change costs a cycle of its node. A node
+        that left the list is left out, because only ``get_available_nodes``
+        tells of departures. The call must cost little.
 
         The daemon asks a driver that overrides this every ``[compute_agent]
         changes_interval`` seconds, and when the driver called ``wake``. It
@@ -283,7 +283,8 @@ class ComputeDriver(abc.ABC):
             all its allocations, as ``{consumer: {'allocations': {provider
             uuid: {'resources': {class: amount}}}, ...}}``. Move amounts
             between providers of the node's own tree and change nothing else.
-        :raises errors.ReshapeNeeded: it must move inventory with allocations
+        :raises errors.ReshapeNeeded: the driver must move inventory that has
+            allocations
         :raises NotImplementedError: the older methods describe this node; the
             edits made before are discarded
         """
@@ -296,7 +297,7 @@ class ComputeDriver(abc.ABC):
     ) -> dict[str, float]:
         """Return the ratios of VCPU, MEMORY_MB and DISK_GB, as in nova.
 
-        A record without a ratio comes to the same.
+        A record without a ratio has the same effect.
 
         :param inventory: the provider's, as placement has it
         """

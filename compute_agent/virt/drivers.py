@@ -97,7 +97,7 @@ class NamedDriver:
         return type(self.driver).changes is not ComputeDriver.changes
 
     def changes(self, since: typing.Any) -> Changes | None:
-        """Return the nodes that may have changed; None for any of them.
+        """Return the nodes that may have changed; None if any node may have.
 
         :param since: as for ``ComputeDriver.changes``
         :raises errors.AgentError: the driver cannot tell now
@@ -124,7 +124,8 @@ class NamedDriver:
     def metrics(self) -> Mapping[str, float]:
         """Return the numbers that the driver gives for the metrics.
 
-        :raises errors.AgentError: it cannot tell, or gives something else
+        :raises errors.AgentError: the driver cannot tell, or its answer is
+            wrong
         """
         with failures.asking(self.class_name, 'metrics'):
             with long_calls.watched(self.class_name, 'metrics'):
@@ -134,7 +135,8 @@ class NamedDriver:
     def close(self) -> None:
         """Have the driver release what it holds.
 
-        :raises errors.DriverError: it fails, or does not return in time
+        :raises errors.DriverError: the driver fails, or does not return in
+            time
         """
         closed = futures.Future[None]()
 

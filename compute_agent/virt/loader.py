@@ -73,7 +73,7 @@ class Installed:
 class _Choice:
     """One driver as ``[DEFAULT] compute_driver`` names it.
 
-    :ivar target: the text after the colon; empty if there is none
+    :ivar target: the text after the colon; empty without a colon
     """
 
     entry: Installed
@@ -244,8 +244,8 @@ def _made(
 def _class(choice: _Choice) -> type[virt.ComputeDriver]:
     """Return the class of a driver, for its target if it has one.
 
-    :raises errors.ConfigError: it breaks the contract, it takes no target, or
-        not this one
+    :raises errors.ConfigError: the class breaks the contract, takes no target,
+        or not this one
     """
     driver_class = _import(choice.entry)
     _check(str(choice), driver_class)
@@ -370,7 +370,7 @@ def problems(driver_class: object) -> list[str]:
 
 
 def _version_problems(needed: object) -> list[str]:
-    """Return why this agent's contract is not the one that a driver needs."""
+    """Return why a driver needs another contract version; empty if none."""
     if needed == '':
         return []
     if not isinstance(needed, str) or not _VERSION.fullmatch(needed):

@@ -86,7 +86,7 @@ class LongCalls:
         """Return the context in which a call is made that may take long.
 
         :param driver: the name of its class
-        :param node: the name of the node; empty if it is about none
+        :param node: the name of the node; empty if the call is about no node
         """
         if self._ended is None:
             return _Call(driver, method, node, None)

@@ -181,7 +181,7 @@ class Info:
 class Node:
     """A node in the answer to ``list``.
 
-    :ivar uuid: of its provider; None if the program gives none
+    :ivar uuid: the uuid of its provider; None if the program gives no uuid
     :ivar facts: what its description depends on; None to be asked each time
     """
 
@@ -196,8 +196,8 @@ class Description:
     """The answer to ``describe``.
 
     :ivar file: the node and the pools; None if the program needs allocations
-    :ivar allocations: as they are to become, consumer → allocations; None if
-        the program moves none
+    :ivar allocations: the new allocations, by consumer; None if the program
+        moves none
     """
 
     file: tree_file.TreeFile | None
@@ -230,7 +230,7 @@ def providers(tree: provider_tree.ProviderTree) -> list[dict[str, Any]]:
 def read_info(text: str, place: str) -> Info:
     """Return the answer to ``info``.
 
-    :raises yaml_file.FileError: it is wrong
+    :raises yaml_file.FileError: the answer is wrong
     """
     document = _document(text, place, 'info')
     found = tuple(document.data.get('authority', ()))
@@ -245,7 +245,7 @@ def read_info(text: str, place: str) -> Info:
 def read_list(text: str, place: str) -> dict[str, Node]:
     """Return the answer to ``list``: name → node.
 
-    :raises yaml_file.FileError: it is wrong, or has a node twice
+    :raises yaml_file.FileError: the answer is wrong, or has a node twice
     """
     document = _document(text, place, 'list')
     found: dict[str, Node] = {}
@@ -263,7 +263,7 @@ def read_list(text: str, place: str) -> dict[str, Node]:
 def read_existence(text: str, place: str) -> str:
     """Return the answer to ``exists``: yes, no or unknown.
 
-    :raises yaml_file.FileError: it is wrong
+    :raises yaml_file.FileError: the answer is wrong
     """
     document = _document(text, place, 'exists')
     return str(document.data['exists'])
@@ -272,7 +272,7 @@ def read_existence(text: str, place: str) -> str:
 def read_description(text: str, place: str, nodename: str) -> Description:
     """Return the answer to ``describe`` of a node.
 
-    :raises yaml_file.FileError: it is wrong, or describes another node
+    :raises yaml_file.FileError: the answer is wrong, or describes another node
     """
     document = _document(text, place, 'describe')
     data = document.data
@@ -302,7 +302,7 @@ def read_description(text: str, place: str, nodename: str) -> Description:
 def _document(text: str, place: str, call: str) -> yaml_file.Document:
     """Return an answer that fits the schema of its call.
 
-    :raises yaml_file.FileError: it is no JSON, or something else
+    :raises yaml_file.FileError: the answer is no JSON, or does not fit
     """
     try:
         data = json.loads(text)

@@ -3,8 +3,8 @@
 
 The suite loads it by an entry point; the driver does not import it. A program
 has its world in a second program beside it, ``PATH.world``, which its author
-writes. Each command that this one names is replaced by a stand-in on the PATH
-of the program, so that the suite sees its calls and makes them fail.
+writes. Each command that the world names is replaced by a stand-in on the PATH
+of the program, so that the suite sees the calls and makes them fail.
 """
 
 import json
@@ -63,7 +63,8 @@ _SCHEMA: Mapping[str, Any] = {
     },
     'additionalProperties': False,
 }
-# What stands in for a command: it runs it, and the suite decides the answer.
+# The program in place of a command: it runs the command, and prints what the
+# suite makes of the answer.
 _STAND_IN = """\
 #!{python} -IS
 import json, socket, subprocess, sys, time
@@ -96,7 +97,7 @@ class Command:
 class World:
     """The world of a program, by the program beside it.
 
-    :param folder: is its working directory, and has the stand-ins
+    :param folder: the working directory of the program, with the stand-ins
     """
 
     def __init__(self, path: str, folder: pathlib.Path) -> None:
@@ -191,7 +192,7 @@ class World:
 
 
 class _Handler(socketserver.StreamRequestHandler):
-    """Tells a stand-in what its command answers."""
+    """Decides what a stand-in answers in place of its command."""
 
     server: '_Server'
 

@@ -56,7 +56,7 @@ class ExecDriver(driver.ComputeDriver):
     def for_target(cls, target: str) -> type[typing.Self]:
         """Return the class that runs the program with this path.
 
-        :raises errors.ConfigError: it is no absolute path
+        :raises errors.ConfigError: the target is no absolute path
         """
         if not pathlib.PurePath(target).is_absolute():
             raise errors.ConfigError(
@@ -104,7 +104,7 @@ class ExecDriver(driver.ComputeDriver):
     def reload(self) -> None:
         """Ask ``info`` again.
 
-        :raises errors.ConfigError: it fails
+        :raises errors.ConfigError: the program fails
         """
         try:
             self._info = self._read_info()
@@ -231,7 +231,7 @@ class ExecDriver(driver.ComputeDriver):
         """Return the answer to a question.
 
         :raises program.Unsupported: the program does not have the call
-        :raises errors.DriverError: there is no answer, or a wrong one
+        :raises errors.DriverError: the program gives no answer, or a wrong one
         """
         try:
             text = self._program.run(call, answers.question(call, **parts))

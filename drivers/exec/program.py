@@ -112,8 +112,8 @@ class Program:
     def check(self) -> None:
         """Refuse a program that another user may have written.
 
-        :raises errors.ConfigError: it is missing, cannot be executed, or may
-            be changed by a user other than root and the agent's
+        :raises errors.ConfigError: the program is missing, cannot be executed,
+            or can be changed by a user other than root and the agent's
         """
         try:
             found = pathlib.Path(self.path).stat()
@@ -133,9 +133,11 @@ class Program:
     def run(self, call: str, question: str) -> str:
         """Return what the program prints for a question.
 
-        :raises Unsupported: it ended with status 3, and without a word
-        :raises errors.DriverError: it could not be run, ended with another
-            status, took too long, or printed too much, nothing or no UTF-8
+        :raises Unsupported: the program ended with status 3 and printed
+            nothing
+        :raises errors.DriverError: the program could not be run, ended with
+            another status, took too long, or printed too much, nothing, or no
+            UTF-8
         """
         with (
             tempfile.TemporaryFile() as asked,
@@ -249,7 +251,7 @@ _Files = tuple[IO[bytes], IO[bytes], IO[bytes]]
 
 
 def _kill(pid: int) -> None:
-    """End the session that a process began, with all of its groups.
+    """End all process groups of the session that a process began.
 
     A process that became root is left to end by itself.
     """

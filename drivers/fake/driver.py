@@ -63,7 +63,7 @@ class FakeDriver(driver.ComputeDriver):
 
     @property
     def node_filter(self) -> Mapping[str, str] | None:
-        """The mapping under ``node_filter`` in the file, if there is one."""
+        """The mapping under ``node_filter`` in the file, or None."""
         return self._reading.file.node_filter
 
     def get_available_nodes(self) -> Sequence[str]:

@@ -2,9 +2,9 @@
 """The driver of a Linux host's facts, beside the driver of its guests.
 
 It reads facts and applies rules to them: what these give is everything that it
-declares. The node is the one that nova-compute has for the host. ``rules test``
-may give it a file of facts in their place: the output of ``compute-agent facts
--f json`` on another host.
+declares. The node is the same that nova-compute has for the host. ``rules
+test`` may give it a file of facts in their place: the output of
+``compute-agent facts -f json`` on another host.
 """
 
 import functools
@@ -37,7 +37,7 @@ _FIELDS = ('name', 'source', 'unknown')
 def read_saved_facts(path: str) -> Facts:
     """Return the facts in a file.
 
-    :raises errors.ConfigError: it cannot be read, or has something else
+    :raises errors.ConfigError: the file cannot be read, or has no facts
     """
     try:
         return rows.to_facts([_row(item) for item in _items(path)])

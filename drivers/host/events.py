@@ -85,7 +85,7 @@ class DeviceEvents:
             try:
                 event = monitor.poll(timeout=_PAUSE)
             except OSError as exc:
-                # Events were lost: what is kept may be wrong.
+                # Events were lost, so the kept facts may be wrong.
                 LOG.debug('events of devices were lost: %s', exc)
                 self._note(wake)
                 self._stopping.wait(_PAUSE)

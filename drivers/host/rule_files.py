@@ -39,7 +39,7 @@ MAX_SIZE = 1_000_000
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class RuleSet:
-    """The rules of all files, those that are off included.
+    """The rules of all files, including those that are off.
 
     :ivar left_out: a line for each file that is not in force
     """
@@ -106,7 +106,7 @@ def _parsed(path: pathlib.Path, text: str, words: Vocabulary) -> parse.File:
 def _united(
     files: Iterable[parse.File], *, certain: bool
 ) -> tuple[tuple[Rule, ...], list[Mistake]]:
-    """Return the rules, on or off as the switches say, and what is wrong.
+    """Return the rules, switched on or off, and the mistakes.
 
     :param certain: no file is missing, so a name that is in none is a mistake
     """
@@ -205,7 +205,7 @@ def _text(path: pathlib.Path) -> str:
 
     A starter rule is as trusted as the code beside it.
 
-    :raises OSError: it cannot be read or must not be trusted
+    :raises OSError: the file cannot be read or must not be trusted
     """
     if path.parent == STARTER:
         return path.read_text('utf-8')
@@ -289,5 +289,5 @@ class Rules:
     def results(
         self, facts: Facts, node: str
     ) -> list[rule_results.RuleResult]:
-        """Return the result of each rule, also of those that are off."""
+        """Return the result of each rule, including those that are off."""
         return findings.results(self._set.rules, self.outcomes(facts, node))

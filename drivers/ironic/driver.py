@@ -98,7 +98,7 @@ class IronicDriver(driver.ComputeDriver):
 
     @property
     def node_filter(self) -> Mapping[str, str]:
-        """The conductor group and the shard, those that are set."""
+        """The conductor group and the shard, if they are set."""
         return self._api.filters
 
     def get_available_nodes(self) -> Sequence[str]:
@@ -117,8 +117,8 @@ class IronicDriver(driver.ComputeDriver):
 
         :param since: not used: the lists go on from the last changes, too, so
             the reader remembers how far it has read
-        :raises errors.AgentError: Ironic did not tell them; what it told
-            before stays
+        :raises errors.AgentError: Ironic did not tell the changes; the last
+            answers stay
         """
         del since
         names = self._nodes.read_changes()
@@ -137,7 +137,7 @@ class IronicDriver(driver.ComputeDriver):
     def node_exists(self, nodename: str) -> driver.Existence:
         """Tell if Ironic has the node, in any shard or conductor group.
 
-        :raises errors.AgentError: there was no clear answer
+        :raises errors.AgentError: Ironic gave no clear answer
         """
         return self._api.exists(nodename)
 
@@ -186,7 +186,7 @@ class IronicDriver(driver.ComputeDriver):
     ) -> Mapping[str, agent_inventory.InventoryRecord]:
         """Return the node's one resource class with its record.
 
-        :raises errors.DriverError: it has no resource class that can be used
+        :raises errors.DriverError: the node has no usable resource class
         """
         node, problems = self._one(nodename)
         rc = node.resource_class
@@ -238,7 +238,7 @@ class IronicDriver(driver.ComputeDriver):
         *,
         dry_run: bool = False,
     ) -> agent_requested.Staging:
-        """Take back exactly what was staged; succeed if nothing was."""
+        """Take back exactly what was staged; succeed if nothing was staged."""
         return requested.unstage(
             self._api, node, instance_uuid, dry_run=dry_run
         )
@@ -252,7 +252,7 @@ class IronicDriver(driver.ComputeDriver):
     def _one(
         self, nodename: str
     ) -> tuple[ironic.Node, Mapping[str, describe.Problem]]:
-        """Return a node of the last listing, or else read it.
+        """Return a node of the last listing; read one that is not in it.
 
         :raises errors.DriverError: Ironic does not have the node
         """

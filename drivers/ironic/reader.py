@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads Ironic's nodes: all of them, or those that have changed.
 
-A list with traits takes Ironic four times as long as one without, and a list at
-all a hundred times as long as a count of the nodes. A cycle goes without a list
-if the changes told everything else and Ironic counts as many nodes as are known:
-then none was deleted, or left. A list goes without traits if it is certain that
-the changes told all of them. It is not:
+A list with traits takes Ironic four times as long as one without, and a list
+at all a hundred times as long as a count of the nodes. A cycle needs no list
+if the changes told everything else and Ironic counts as many nodes as the
+agent knows: then no node was deleted or left. A list without traits is enough
+if the changes certainly told all traits. It is not:
 
 * at the first list, and after ``[ironic] full_listing_interval``;
 * if nobody asked for the changes in the last ten minutes, or before the list with
@@ -55,7 +55,7 @@ class _Walked:
     now: float
 
     def moved(self, marks: _Marks, overlap: float) -> _Marks:
-        """Return the marks after the walks; a blind one has none."""
+        """Return the marks after the walks; a blind walk leaves no mark."""
         return {key: marks[key] for key in self.quiet if key in marks} | {
             walk.key: walk.moved(marks.get(walk.key), self.now, overlap)
             for walk in self.walks
@@ -121,7 +121,7 @@ class Reader:
         self.reading = reading.Reading.of(self._api.nodes())
         self._listed_at = self._named_at = began
         self._is_counted, self._counts = False, True
-        # The list had all that had appeared below the marks until then.
+        # The list had all rows that appeared below the marks until then.
         self.marks = self._marks_of_list = {
             key: dataclasses.replace(mark, read=began)
             for key, mark in marks.items()
@@ -245,7 +245,7 @@ class Reader:
             self._is_sound = False
 
     def _is_complete(self) -> bool:
-        """Return True if the nodes that are known are all that Ironic has.
+        """Return True if the agent knows all the nodes that Ironic has.
 
         Ironic's count is believed if it was right in the last list: it may
         have nodes that Ironic does not list.
@@ -261,7 +261,7 @@ class Reader:
         )
 
     def _count(self) -> int | None:
-        """Return how many nodes Ironic counts, None if it does not say so."""
+        """Return how many nodes Ironic counts; None if it does not tell."""
         if not self._counts:
             return None
         try:

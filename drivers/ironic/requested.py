@@ -55,7 +55,7 @@ def unstage(
     *,
     dry_run: bool = False,
 ) -> requested.Staging:
-    """Take back exactly what was staged; succeed if nothing was.
+    """Take back exactly what was staged; succeed if nothing was staged.
 
     :raises errors.AgentError: as ``stage`` does
     """

@@ -75,7 +75,7 @@ class LibvirtDriver(one_host.OneHostDriver):
         self._record = record
         self._children = children.ChildProviders(of.libvirt, of.files, devices)
         self._decided: Sequence[str] = ()
-        self._outage = ''  # as it was first told
+        self._outage = ''  # as the driver was first told
 
     @classmethod
     def register_opts(cls, conf: cfg.ConfigOpts) -> None:

@@ -44,7 +44,7 @@ class BoundedCalls:
     ) -> _Result:
         """Return the result of a call, or raise its error.
 
-        :param limit: seconds, in place of those for every call
+        :param limit: the seconds for this call, in place of the usual limit
         :raises TimeoutError: it takes too long, or an earlier one still does
         """
         with self._lock:
@@ -78,7 +78,7 @@ class BoundedCalls:
 
 
 class _Call:
-    """A call and what came of it."""
+    """A call, and its result or error."""
 
     def __init__(self, call: Callable[[], object]) -> None:
         self._call = call
@@ -113,7 +113,8 @@ _Answer = typing.TypeVar('_Answer')
 def load_binding() -> typing.Any:
     """Return libvirt-python.
 
-    :raises hypervisor.Unsupported: it is not installed, or cannot be loaded
+    :raises hypervisor.Unsupported: libvirt-python is not installed, or cannot
+        be loaded
     """
     try:
         binding = importlib.import_module(BINDING)
@@ -132,8 +133,8 @@ class Connection:
 
     libvirt refuses some questions on a read-only connection, because they name
     a program that it then runs: domain capabilities and the CPU of a
-    hypervisor. So the connection is a full one if libvirt lets the agent's
-    user have it. If libvirt refuses that, and only then, it is read-only: a
+    hypervisor. So the connection has full rights if libvirt grants them to the
+    agent's user. If libvirt refuses that, and only then, it is read-only: a
     libvirtd that is starting must not leave a read-only connection. The agent
     only asks.
 

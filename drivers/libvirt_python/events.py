@@ -56,9 +56,10 @@ class Events:
         self._thread: threading.Thread | None = None
 
     def start(self, wake: Wake, awaits_guests: Callable[[], bool]) -> None:
-        """Begin to hear events; without libvirt-python there are none.
+        """Begin to hear events; without libvirt-python, none come.
 
-        :param awaits_guests: True while the start and stop of guests matter
+        :param awaits_guests: returns True while the start and stop of guests
+            change a description
         """
         self._awaits_guests = awaits_guests
         try:

@@ -19,7 +19,8 @@ def parse(text: str | None, option: str) -> frozenset[int] | None:
     """Return the processors that an option names, None if it is not set.
 
     :param text: such as ``2-15,^8,24``
-    :raises errors.ConfigError: it is no list of processors, or names none
+    :raises errors.ConfigError: the text is no list of processors, or an empty
+        one
     """
     if not text or not text.strip():
         return None
@@ -44,7 +45,7 @@ def parse(text: str | None, option: str) -> frozenset[int] | None:
 def from_kernel(text: str | None, path: str) -> frozenset[int]:
     """Return the processors in a list of the kernel such as ``0-3,5``.
 
-    :raises errors.DriverError: there is no list, or it cannot be parsed
+    :raises errors.DriverError: the text is no such list
     """
     if text is None:
         raise errors.DriverError(f'{path} cannot be read')

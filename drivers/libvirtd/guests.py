@@ -2,8 +2,8 @@
 """The host's resources that each guest has, from libvirt's XML of the guest.
 
 Pure: no I/O, configuration, logging or clock. libvirt is the only witness of
-this beside nova's database. A guest that cannot be read is unknown, and so is
-what it has. The libvirt driver's ``reading/`` calls this.
+this beside nova's database. A guest that cannot be read is unknown, and so are
+its devices. The libvirt driver's ``reading/`` calls this.
 """
 
 import dataclasses
@@ -38,8 +38,8 @@ class Guest:
     :ivar mdevs: the uuids of its mediated devices
     :ivar pci: the addresses of the host's PCI devices that it has, for example
         ``0000:81:00.1``
-    :ivar encryption: the kind of its encrypted memory, one of these; empty if
-        it has none
+    :ivar encryption: the kind of its encrypted memory; empty if its memory is
+        not encrypted
     """
 
     uuid: str

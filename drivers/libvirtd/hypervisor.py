@@ -33,8 +33,9 @@ class Unsupported(Unanswered):
     """libvirt never answers the question here, so another source may.
 
     There is no binding for it, this hypervisor does not support the call, or
-    libvirt does not let the agent's user ask. Any other ``Unanswered`` may be
-    answered later: nothing else may replace it meanwhile.
+    libvirt does not let the agent's user ask. libvirt may answer later after
+    any other ``Unanswered``, so no other source may replace the answer
+    meanwhile.
     """
 
 
@@ -96,7 +97,7 @@ class Hypervisor(typing.Protocol):
     def unanswered(self) -> str:
         """Return why a question had no answer since the last call, or ''.
 
-        It is the first of these questions; those that libvirt never answers
+        It is the first such question. Questions that libvirt never answers
         (``Unsupported``) do not count.
         """
         ...

@@ -207,16 +207,17 @@ class NovaDriver(virt.ComputeDriver):
     # --- private --------------------------------------------------------------
 
     def _identify(self, uuid: str) -> None:
-        """Let nova's code know the uuid of a host that had none."""
+        """Tell nova's code the uuid of a host that had no uuid before."""
         if not self._by_uuid and self._nova.node.LOCAL_NODE_UUID is None:
             self._nova.node.LOCAL_NODE_UUID = uuid
 
     @contextlib.contextmanager
     def _asking(self) -> Iterator[None]:
-        """Ask alone, and turn nova's exceptions into the agent's.
+        """Let one thread at a time ask, and translate nova's exceptions.
 
         :raises errors.ReshapeNeeded: nova's driver asks for the allocations
-        :raises errors.DriverError: it failed, or an option of nova is wrong
+        :raises errors.DriverError: nova's driver failed, or an option of nova
+            is wrong
         """
         with self._lock:
             try:
@@ -253,7 +254,7 @@ class NovaDriver(virt.ComputeDriver):
 def _class_for(base: type[NovaDriver], target_: str) -> type[NovaDriver]:
     """Return the class of a target; it is one class, however often it is asked.
 
-    :raises errors.ConfigError: it is no target
+    :raises errors.ConfigError: the text is no target
     """
     found = target.parse(target_)
     namespace = {

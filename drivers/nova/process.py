@@ -34,7 +34,7 @@ _Question = tuple[str, str]
 
 
 class EveryInstance:
-    """The instances of this service: any uuid that a node has is one."""
+    """The instances of this service: any uuid that a node names counts."""
 
     def __contains__(self, uuid: object) -> bool:
         return uuid is not None

@@ -32,7 +32,7 @@ class Named(typing.NamedTuple):
 def parse(target: str) -> Named:
     """Return the module and the class of a target.
 
-    :raises errors.ConfigError: it has not both
+    :raises errors.ConfigError: the target lacks the module or the class
     """
     module, _, name = target.rpartition('.')
     if all(part.isidentifier() for part in (*module.split('.'), name)):
@@ -46,7 +46,7 @@ def parse(target: str) -> Named:
 def require_nova() -> None:
     """Do nothing if nova is installed.
 
-    :raises errors.ConfigError: it is not
+    :raises errors.ConfigError: nova is not installed
     """
     if importlib.util.find_spec('nova') is None:
         raise errors.ConfigError(
@@ -58,8 +58,8 @@ def require_nova() -> None:
 def find(target: str) -> type:
     """Return the class of a target.
 
-    :raises errors.ConfigError: there is none, it cannot be imported, or it is
-        no class of nova's interface
+    :raises errors.ConfigError: the class does not exist, cannot be imported,
+        or does not have nova's interface
     """
     module, name = parse(target)
     found = getattr(_module(module), name, None)
@@ -81,7 +81,7 @@ def find(target: str) -> type:
 def _module(name: str) -> types.ModuleType:
     """Return the module below nova's, or else the module of that name.
 
-    :raises errors.ConfigError: there is neither, or it cannot be imported
+    :raises errors.ConfigError: neither module exists, or it cannot be imported
     """
     for path in (f'{NAMESPACE}.{name}', name):
         try:

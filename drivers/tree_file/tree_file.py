@@ -147,8 +147,8 @@ class Described:
     :ivar uuid: the uuid in the file; if None, the tree derives one
     :ivar traits: trait → its line
     :ivar exclusive: traits and aggregates are complete lists
-    :ivar drained: why it is set aside; None if it is not
-    :ivar unhealthy: the trouble for which it is set aside; None without any
+    :ivar drained: why the file sets it aside; None if it does not
+    :ivar unhealthy: the trouble for which it is set aside; None if healthy
     :ivar keeps_children: the document does not tell which children there are
     :ivar leaves_foreign: the driver does not ask to remove children that
         other writers created

@@ -51,7 +51,7 @@ class Allocations:
 
         :param wanted: its generation is not used
         :param before: the consumer as it was read, None if it had nothing
-        :raises errors.Conflict: it changed meanwhile
+        :raises errors.Conflict: the consumer changed meanwhile
         :raises errors.DoesNotExist: there is no such provider or class
         """
         request = codec_allocations.replacement(
@@ -78,7 +78,7 @@ class Allocations:
         :param providers: uuids; empty for all
         :param classes: resource classes; empty for all
         :return: the consumer as it was, and what was taken off
-        :raises errors.Conflict: it changed during each attempt
+        :raises errors.Conflict: the consumer changed during each attempt
         """
         for left in range(_ATTEMPTS, 0, -1):
             found = self.show(consumer)
@@ -155,7 +155,7 @@ def _chosen(
 def _less(
     before: alloc.Consumer, gone: Mapping[str, Mapping[str, int]]
 ) -> dict[str, dict[str, int]]:
-    """Return the allocations without those that go."""
+    """Return the allocations that stay."""
     left = {
         uuid: {
             rc: amount

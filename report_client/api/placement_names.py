@@ -42,7 +42,7 @@ class PlacementNames(abc.ABC):
     def check(self, wanted: Iterable[str]) -> None:
         """Check that placement knows all of these names.
 
-        :raises errors.DoesNotExist: it does not
+        :raises errors.DoesNotExist: placement lacks one of the names
         """
         unknown = self.unknown(wanted)
         if unknown:

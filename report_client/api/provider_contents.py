@@ -74,11 +74,11 @@ class Change(Generic[_Operation_co]):
 class Amend(enum.Enum):
     """The inventories of a provider that stay when others of it are set."""
 
-    #: The other classes, and the other fields of these.
+    #: Keep the other classes, and the other fields of the given classes.
     FIELDS = 'fields'
-    #: The other classes; fields that are not given get placement's defaults.
+    #: Keep the other classes; fields that are not given get the defaults.
     CLASSES = 'classes'
-    #: Nothing: the given classes are all that it has.
+    #: Keep nothing: the provider then has only the given classes.
     NOTHING = 'nothing'
 
 
@@ -435,7 +435,8 @@ def listed(consumers: Mapping[str, frozenset[str]]) -> str:
 def check_provider(target: codec.ListedProvider) -> codec.ListedProvider:
     """Return the argument if it is a provider of a list.
 
-    :raises agent_errors.InvalidName: it is something else, perhaps a name
+    :raises agent_errors.InvalidName: the argument is something else, perhaps a
+        name
     """
     if not isinstance(target, codec.ListedProvider):
         raise agent_errors.InvalidName(
@@ -468,7 +469,7 @@ def _outdated(
 def _check_records(records: object) -> None:
     """Check that the argument is resource class → fields.
 
-    :raises agent_errors.TreeError: it has another shape
+    :raises agent_errors.TreeError: the argument has another shape
     :raises agent_errors.InvalidName: a class is outside the grammar
     """
     if not isinstance(records, Mapping):

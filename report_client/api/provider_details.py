@@ -56,7 +56,7 @@ class ProviderDetails(provider_contents.ProviderContents):
         200, 404.
 
         :raises errors.NotFound: the provider was deleted (404)
-        :raises errors.Conflict: it changed during each attempt
+        :raises errors.Conflict: the provider changed during each attempt
         """
         generation, parts = _together(target, self._amounts(target))
         return UsedInventories(generation=generation, **parts)
@@ -90,7 +90,7 @@ class ProviderDetails(provider_contents.ProviderContents):
         ``…/aggregates`` (1.19) and ``…/allocations`` (1.0): 200, 404.
 
         :raises errors.NotFound: the provider was deleted (404)
-        :raises errors.Conflict: it changed during each attempt
+        :raises errors.Conflict: the provider changed during each attempt
         """
         generation, parts = _together(
             target,

@@ -325,8 +325,9 @@ def _chosen(
     """Return the one provider that a word means.
 
     :param alike: name in small letters → name, for a suggestion
-    :raises errors.DoesNotExist: it means none
-    :raises errors.Ambiguous: it means two
+    :raises errors.DoesNotExist: no provider has this name or uuid
+    :raises errors.Ambiguous: the word is one provider's uuid and another's
+        name
     """
     found = {row.uuid: row for row in by_uuid_and_name}
     if len(found) > 1:

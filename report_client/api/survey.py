@@ -148,7 +148,7 @@ class Survey:
             return None
 
     def consumer(self, uuid: str) -> alloc.Consumer | None:
-        """Return a consumer with its allocations, None if it has none."""
+        """Return a consumer with its allocations; None without allocations."""
         body = self._service.get(paths.consumer(uuid))
         found = codec_allocations.consumer(uuid, body)
         return found and found[0]

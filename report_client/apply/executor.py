@@ -111,8 +111,8 @@ class Executor:
     def _send(self, progress: Progress, step: Step) -> None:
         """Verify and send one step, unless it is blocked; note the outcome.
 
-        :raises placement_errors.Reshaped: it is a reshape that was carried
-            out, whose answer tells no generation
+        :raises placement_errors.Reshaped: a reshape was carried out, and its
+            answer tells no generation
         """
         if progress.skips(step):
             return
@@ -244,7 +244,7 @@ class Executor:
 
 
 class CircuitBreaker:
-    """Tells a broken placement from a broken provider; threads may share it.
+    """Tells if placement or one provider is broken; threads may share it.
 
     One answer 500 fails the provider that the request was about. If requests
     about several different providers in a row (``IN_A_ROW``) get a 500, the

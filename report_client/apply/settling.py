@@ -77,7 +77,7 @@ class Settling:
     def _settle(self, uuid: str) -> None:
         """Move a provider's generation, unless the provider does not exist.
 
-        :raises errors.AgentError: that failed
+        :raises errors.AgentError: the write failed
         """
         kind = assertion.Kind.AGGREGATE
         for attempt in range(1, _ATTEMPTS + 1):

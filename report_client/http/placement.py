@@ -81,11 +81,11 @@ class Placement:
 
     :param access: how the service is reached, for messages; or only its name
         and address
-    :param fence: asked before each write; returns for how many seconds no other
-        agent of the share can write, or raises an error, and the write is not
-        sent. A write without a generation, which would also be carried out
-        later, gets no more time than that to arrive, and the fence is asked
-        again when its connection stands.
+    :param fence: asked before each write; returns for how many seconds no
+        other agent of the share can write, or raises an error, and the write
+        is not sent. A write without a generation could also be carried out
+        later. So it gets no more time than that to arrive, and the fence is
+        checked again once its connection is made.
     :param look_again: called after a request without a usable answer; finds
         placement's address anew, and raises nothing
     """
@@ -134,7 +134,7 @@ class Placement:
     def send(
         self, request: codec.Request, needed: codec.Version = codec.OLDEST
     ) -> Any:
-        """Send one request; return the decoded body, None if there is none.
+        """Send one request; return the decoded body, or None if it is empty.
 
         :raises report_client.errors: the answer is not 2xx
         """
@@ -225,7 +225,8 @@ class Placement:
     ) -> contextlib.AbstractContextManager[None]:
         """Return the context in which a request may be sent.
 
-        :raises compute_agent.errors.Unavailable: it may not be sent
+        :raises compute_agent.errors.Unavailable: the request may not be sent
+            now
         """
         if self._fence is None or request.method == 'GET':
             return contextlib.nullcontext()

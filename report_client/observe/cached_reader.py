@@ -87,8 +87,9 @@ class CachedReader:
     ) -> None:
         """Save the readings that ``warm`` remembered as if they were made now.
 
-        Only those of nodes whose own tree the store and they have completely,
-        unchanged. They are dropped: from now on the store has what counts.
+        Only nodes are returned whose own tree is complete and unchanged in the
+        store and in these rows. They are dropped: from now on the store has
+        what counts.
         """
         warm, self._warm = self._warm, {}
         if not warm:
@@ -252,7 +253,7 @@ class CachedReader:
         rows: Sequence[codec.ListedProvider],
         stored: Mapping[str, provider.Reading],
     ) -> dict[str, provider.Reading]:
-        """Return new readings of providers whose generation fell.
+        """Return new readings of the providers whose generation fell.
 
         If one does, the provider's state is unknown at first. After some time
         ``fallen.py`` decides if its record is kept.

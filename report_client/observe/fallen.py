@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Providers whose generation fell, or that are there again.
+"""Decide about providers whose generation fell, or that came back.
 
 A generation never falls while a provider exists. A lower one comes from a
 server that lags behind, from a placement that was restored from a backup, or
@@ -51,7 +51,7 @@ class Fallen:
     def check(self, suspects: Sequence[provider.Reading]) -> None:
         """Refuse providers whose generation fell a short time ago.
 
-        :raises errors.UnknownState: there are some
+        :raises errors.UnknownState: such providers exist
         """
         if not suspects:
             return
@@ -122,8 +122,8 @@ class Fallen:
     def _restored(self, found: Readings) -> Collection[str]:
         """Return the providers that have an earlier state again.
 
-        One proof is enough. Other providers that fell with it, and may be in
-        an earlier state, were restored too.
+        One proof is enough for all of them. Other providers that fell with it,
+        and may be in an earlier state, were restored too.
         """
         ours, proofs = self._store.journal.earlier_states(
             reading.provider for reading in found.values()

@@ -3,8 +3,8 @@
 
 The complete list of providers is one request for any number of trees, but as
 large as the cloud. If the cloud has many more providers than we have trees, a
-list for each tree is quicker and smaller, and ``lone_roots.py`` knows what is
-quicker still for a tree of one provider. This module reads no contents, and
+list for each tree is quicker and smaller, and ``lone_roots.py`` has a still
+quicker way for a tree of one provider. This module reads no contents, and
 writes nothing to placement; ``observer.py`` calls it.
 """
 

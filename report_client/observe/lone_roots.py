@@ -21,7 +21,7 @@ from . import reader, store
 
 LIST_AGAIN = 300.0  # seconds until a tree of one provider is listed again
 
-# Resource class → the consumers that have some of it.
+# Resource class → the consumers that have allocations of it.
 _Consumers = Mapping[str, frozenset[str]]
 
 
@@ -29,8 +29,8 @@ _Consumers = Mapping[str, frozenset[str]]
 class _Checked:
     """The state of a tree that had one provider when it was listed.
 
-    :ivar generation: that of the provider when its consumers were read; -1 if
-        they were not
+    :ivar generation: the provider's when its consumers were read; -1 if they
+        were not read
     """
 
     listed_at: float
@@ -39,7 +39,7 @@ class _Checked:
 
 
 class LoneRoots:
-    """Knows the trees that had one provider; threads may share it.
+    """Remembers the trees that had one provider; threads may share it.
 
     :param clock: seconds since the epoch
     :param interval: seconds for which a list is enough; 0 to list each time
@@ -114,7 +114,7 @@ class LoneRoots:
             del self._checked[uuid]
 
     def _listed(self, uuid: str) -> _Checked | None:
-        """Return what is known of a tree; None if it must be listed."""
+        """Return the stored state of a tree; None if it must be listed."""
         checked = self._checked.get(uuid)
         if checked is None or self._is_refused:
             return None

@@ -46,7 +46,7 @@ class Observer:
     :param full_read_interval: seconds after which a provider is read again
         although its generation is unchanged; 0 for never
     :param sharing_interval: seconds for which a list of other owners' sharing
-        providers is reused, and that of a tree of one provider
+        providers is reused, and so is the list of a tree of one provider
     :param workers: the number of nodes that are read in parallel
     :param fall_wait: seconds after which a lower generation is no late answer
     """
@@ -118,7 +118,7 @@ class Observer:
         node_uuids: Sequence[str],
         unsettled: Collection[str],
     ) -> dict[str, Observation]:
-        """Return the observations of the nodes of which nothing changed.
+        """Return the observations of the nodes that did not change.
 
         Of these nothing is read or recorded: in most cycles, that is nearly all
         nodes, so this costs as little as it can for each.
@@ -221,8 +221,8 @@ class Observer:
         Neither the record nor the history changes. The next ``observe`` uses
         these readings if nothing changed since.
 
-        :return: node uuid → its observation, for the nodes of which ``observe``
-            would have nothing to read or to record
+        :return: node uuid → its observation, for the nodes where ``observe``
+            would read and record nothing
         """
         self._providers.warm(begun, may_go_on, self._workers)
         found = {
@@ -305,8 +305,9 @@ class Observer:
     def watch_provider(self, node_uuid: str, uuid: str) -> None:
         """Include a provider in a node's observations until it is deleted.
 
-        This is for an existing provider that the driver names, although
-        neither the node's record nor an aggregate leads to it.
+        This is for an existing provider that the driver names, but that the
+        observation lacks: neither the node's record nor an aggregate leads to
+        it.
         """
         self._watched.setdefault(node_uuid, set()).add(uuid)
 
@@ -455,7 +456,7 @@ class Observer:
     def _finished(
         self, builder: observation.ObservationBuilder
     ) -> Observation | errors.AgentError:
-        """Return the observation, or why there is none."""
+        """Return the observation, or the error that prevents it."""
         try:
             return self._last.finish(builder, self._sharing.listed)
         except observation.ONE_NODE as exc:
@@ -523,7 +524,7 @@ class NameCache:
         return known
 
     def remembered(self) -> names.KnownNames | None:
-        """Return the cached traits and classes, None if there are none."""
+        """Return the cached traits and classes; None if nothing is cached."""
         return self._store.site.known_names()
 
     def learn(

@@ -63,8 +63,8 @@ class Reader:
         and ``…/inventories`` (1.0). Parts that are older than the newest one
         are read again, up to 4 times.
 
-        :raises errors.Conflict: it changed during all of these reads
-        :raises errors.NotFound: it was deleted (404)
+        :raises errors.Conflict: the provider changed during all of these reads
+        :raises errors.NotFound: the provider was deleted (404)
         """
         parts = {kind: self.contents(row.uuid, kind) for kind in FIELDS}
         for _ in range(REREADS):

@@ -44,7 +44,7 @@ class SharingProviders:
         self._watched = set[str]()
 
     def watch(self, uuids: Iterable[str]) -> None:
-        """Read the list in each cycle from now on, if it has one of these."""
+        """Read the list in each cycle while it has one of these providers."""
         self._watched.update(uuids)
 
     def invalidate(self) -> None:

@@ -77,9 +77,9 @@ class Journal(Protocol):
         """Keep these readings, except those older than the stored ones."""
 
     def save_ahead(self, readings: Sequence[provider.Reading]) -> bool:
-        """Keep these readings, if nothing has to be recorded of any of them.
+        """Keep these readings, if no change must be recorded for any of them.
 
-        :return: False if it kept none of them
+        :return: False if no reading was kept
         """
 
     def forget(
@@ -146,7 +146,7 @@ class Site(Protocol):
         """Keep the names that placement knows; forget them if None."""
 
     def size(self) -> provider.Size | None:
-        """Return how many providers placement had, None if not known."""
+        """Return how many providers placement had; None if that is unknown."""
 
     def save_size(self, size: provider.Size) -> None:
         """Keep how many providers placement has."""

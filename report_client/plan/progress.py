@@ -143,7 +143,7 @@ class Progress:
         carried out after all, a conflict or its unconfirmed intents show that
         later.
 
-        :return: the providers whose intents are others now
+        :return: the providers whose intents changed
         """
         self._leave(step, exc)
         self.reasons.append((step.operation, str(exc)))
@@ -166,7 +166,7 @@ class Progress:
         return step.failed
 
     def _block_after(self, refused: Step) -> list[Step]:
-        """Return the steps that depend on a refused one, or on one of them."""
+        """Return the steps that depend on a refused step, directly or not."""
         found = [refused]
         for one in found:  # it grows meanwhile
             for given in one.operation.gives:
@@ -178,7 +178,7 @@ class Progress:
         return found[1:]
 
     def _written_with(self, uuids: Iterable[str]) -> Collection[str]:
-        """Return these providers, and those that a step writes with them."""
+        """Return these providers, and all that a step writes with them."""
         found: dict[str, None] = {}
         due = list(uuids)
         while due:
@@ -193,8 +193,9 @@ class Progress:
         """Note a step that met a conflict, and skip what depends on it.
 
         Nothing more is written to its provider, whose generation is unknown
-        now. If the step takes capacity away, no other provider gets capacity
-        of that class before: the capacity may move from one to the other.
+        now. If the step removes capacity, no other provider gets capacity of
+        that class before it, because the capacity may move from one to the
+        other.
         """
         operation = step.operation
         self._conflicts.append(
@@ -393,7 +394,7 @@ class Progress:
         return [dataclasses.replace(entry, node_uuid=uuid) for entry in found]
 
     def readings(self, now: float) -> list[provider.Reading]:
-        """Return the changed providers as they are now, which saves a read.
+        """Return the changed providers as they are now, to save reads.
 
         A provider that met a conflict is read again.
         """
@@ -413,7 +414,7 @@ class Progress:
         return self._surely_written() - set(self.providers)
 
     def _surely_written(self) -> set[str]:
-        """Return the providers written to whose generation is known."""
+        """Return the written providers whose generation is known."""
         sure, unsure = set[str](), set[str]()
         for step in self.steps:
             told = step.operation.tells_generations

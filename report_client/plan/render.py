@@ -48,7 +48,7 @@ def text(plan: Plan, node: str, waits: Collection[ops.Operation] = ()) -> str:
 def _counted(
     operations: Sequence[ops.Operation], waits: Collection[ops.Operation]
 ) -> str:
-    """Return the number of operations, and of those that are not sent yet."""
+    """Return the number of operations, and how many are not sent yet."""
     waiting = sum(op in waits for op in operations)
     count = error_text.counted(len(operations), 'operation')
     if not waiting:
@@ -88,7 +88,7 @@ def total(
 
 
 def counts(operations: Iterable[ops.Operation]) -> str:
-    """Return the number of operations of each kind; empty for none."""
+    """Return the number of operations of each kind; '' without operations."""
     verbs = collections.Counter(
         operation_data(op)['operation'].replace('_', ' ') for op in operations
     )

@@ -52,7 +52,7 @@ def newly_left(
 def partly_back(
     known: Mapping[str, KnownNode], listed: Collection[str]
 ) -> dict[str, KnownNode]:
-    """Return the nodes of batches without which the list was another one.
+    """Return the nodes of batches with a negative number, if one is back.
 
     A node of the batch is listed again, so the list is that of the right
     service after all.

@@ -4,10 +4,10 @@
 Pure: no I/O, configuration, logging or clock. With ``mode = companion``, the
 root of a node is nova-compute's. The agent adds to it only traits that nova
 does not decide, and aggregates, and never its complete list of anything. Below
-the root, it writes only to children of its own, and outside the node's tree to
-no provider that has a trait of nova's providers. ``confine`` applies these
-rules to what all sources asserted. ``cycle/describing/descriptions.py`` calls
-it, after the sources edited the tree and before ownership is resolved.
+the root, it writes only to children of its own. Outside the node's tree, it
+writes to no provider that has a trait of nova's providers. ``confine`` applies
+these rules to what all sources asserted. ``cycle/describing/descriptions.py``
+calls it, after the sources edited the tree and before ownership is resolved.
 """
 
 import dataclasses

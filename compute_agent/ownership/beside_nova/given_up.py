@@ -4,9 +4,9 @@
 Pure: no I/O, configuration, logging or clock. An agent that becomes a
 companion gives the root back to nova-compute. Nothing is removed in placement:
 the agent only stops to count the root, its inventory and nova's traits as its
-own. The same goes for a child that nova-compute took over. An agent that becomes
-a reporter gives up the little that nova-compute adds by itself.
-``cycle/describing/descriptions.py`` has the record changed, and
+own. The same goes for a child that nova-compute took over. An agent that
+becomes a reporter gives up only what nova-compute adds without asking its
+driver. ``cycle/describing/descriptions.py`` has the record changed, and
 ``node_planner.py`` leaves a node without what is given up.
 """
 
@@ -36,7 +36,7 @@ def of_mode(
 def given_up(
     record: Record, node_uuid: str, providers: provider.Snapshot
 ) -> Record:
-    """Return the part of a companion's record that is about nova's.
+    """Return the part of a companion's record that concerns what is nova's.
 
     It is about the root, its inventory and the traits that nova decides, and
     about the children that nova-compute took over. The names stay in
@@ -131,9 +131,10 @@ def novas_children(
 ) -> frozenset[str]:
     """Return the children that have a trait by which nova knows its own.
 
-    The OWNER_NOVA that the agent itself adds to an owner's children is no
-    such sign. One that a driver reports is: it says that nova gives the device
-    to guests, and nova-compute finds that child by its name.
+    The OWNER_NOVA that the agent itself adds to an owner's children is no such
+    sign. A child that a driver reports is nova's, too: the driver says that
+    nova gives the device to guests, and nova-compute finds that child by its
+    name.
     """
     return frozenset(
         uuid

@@ -45,8 +45,8 @@ def undone(
     """Return the names of a root that a reporting nova-compute would undo.
 
     :param restored: the names that another writer took away or changed
-    :param is_host: True for a hypervisor; False for a bare-metal node, of whose
-        traits nova-compute leaves none alone
+    :param is_host: True for a hypervisor; False for a bare-metal node, where
+        nova-compute replaces all traits
     """
     return frozenset(
         name
@@ -82,7 +82,7 @@ class Doubt:
 def doubt(
     before: Doubt | None, found: frozenset[str], now: float
 ) -> Doubt | None:
-    """Return the doubt about a node after a plan; None if there is none.
+    """Return the doubt about a node after a plan; None without a doubt.
 
     A person may change a name once, and the agent restores it. If the same name
     is undone again within an hour, nova-compute reports the node.

@@ -46,7 +46,7 @@ class Explanation:
 
     @property
     def why(self) -> str:
-        """The cause in words, empty if there is none."""
+        """The cause in words; empty if the cause is unknown."""
         if self.cause is None:
             return ''
         prefix = 'its provider is deleted: ' if self.is_deleted else ''

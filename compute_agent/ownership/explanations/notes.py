@@ -43,7 +43,8 @@ _RENAMED = (
 )
 
 
-#: Who changed a name that is restored; empty or missing for another writer.
+#: Restored name → the person who changed it; empty or missing if another
+# writer did.
 Authors = Mapping[assertion.Named, str]
 NO_AUTHORS: Authors = {}
 
@@ -85,7 +86,7 @@ class Notes:
         inputs: claims.Inputs,
         decision: claims.Decision,
     ) -> None:
-        """Note the names of one kind that stay, are masked, or come back."""
+        """Note which names of one kind stay, are masked, or come back."""
         if decision.unclaimed:
             self._unclaimed(one, inputs, decision.unclaimed)
         self._add(_MASKED, one, decision.masked)
@@ -176,7 +177,7 @@ _FEW = 5  # names that the line lists
 def older_record(
     tree: provider_tree.ProviderTree, record: Record, node_uuid: str
 ) -> str | None:
-    """Return the line about an older database; None without a sign of it.
+    """Return the line about an older database; None if nothing shows one.
 
     :param tree: the tree as it was described
     """

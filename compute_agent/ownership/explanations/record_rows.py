@@ -39,7 +39,7 @@ class Row:
     :ivar created: this agent created or adopted the provider
     :ivar claimed_by: the sources that claim it; a source that claims it for
         another node is given with that node
-    :ivar unconfirmed: it was sent, and no answer came
+    :ivar unconfirmed: True if the write was sent, and no answer came
     """
 
     node: str

@@ -302,7 +302,7 @@ class Reshape(write.Write):
 
     @property
     def providers(self) -> frozenset[str]:
-        """The providers whose generations it moves."""
+        """The providers whose generations the operation raises."""
         return frozenset({i.uuid for i in self.inventories}) | self._allocated
 
     @property

@@ -42,7 +42,7 @@ Dependency = tuple[Facet, str]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Advance:
-    """The state of one provider after a write, and its generation.
+    """The state of one provider after a write, with its new generation.
 
     :ivar kind: the kind of names that it replaces; None for the creation of
         the provider
@@ -105,7 +105,7 @@ class Write(abc.ABC):
     def needs(self, providers: provider.Snapshot) -> frozenset[Dependency]:
         """Return the facets it depends on: if one was refused, it is not sent.
 
-        :param providers: as they are when it would be sent
+        :param providers: the providers as they are when the write is sent
         """
 
     @property
@@ -152,7 +152,7 @@ class Write(abc.ABC):
 def existing(providers: provider.Snapshot, uuid: str) -> provider.Provider:
     """Return the provider of this uuid.
 
-    :raises Impossible: there is none
+    :raises Impossible: the provider does not exist
     """
     if uuid not in providers:
         raise Impossible(f'{uuid} does not exist')

@@ -150,7 +150,7 @@ class _Merge:
         return first.inventories.keys()
 
     def _is_free(self, uuid: str, rc: str, entry: Entry) -> bool:
-        """True if no other reports this class; else add a fault."""
+        """True if no other source reports this class; else add a fault."""
         if self._is_novas(uuid):
             self._tree.fault(
                 f'{self._title(uuid)}: {rc} at '

@@ -126,7 +126,7 @@ class Database:
 
     @classmethod
     def open_copy(cls, directory: pathlib.Path) -> 'Database':
-        """Return a copy of a directory's database; empty if it has none.
+        """Return a copy of a directory's database; an empty one if missing.
 
         :raises errors.ConfigError: the file cannot be read, or is not a
             state database
@@ -197,8 +197,8 @@ class Database:
         database, any other is about that of a fleet.
 
         :param is_late: True for the outcome of intents. A host that loses its
-            power may lose it, and that of a fleet gets it with the next
-            commit: the intents are settled then by what placement has.
+            power may lose the commit. A fleet's database gets it with the next
+            commit. What placement has then settles the intents.
         :raises errors.Unavailable: the database cannot be written
         """
         with self._lock:
@@ -274,13 +274,13 @@ def _inode(path: pathlib.Path) -> int:
 
 
 def packed(names: Iterable[str]) -> str:
-    """Return names as the text of one column."""
+    """Return names as a text for one column of the database."""
     return json.dumps(sorted(names))
 
 
 @functools.lru_cache(maxsize=4096)
 def unpacked(text: str) -> frozenset[str]:
-    """Return the names in the text of one column.
+    """Return the names in the text of one column of the database.
 
     Cached, because many nodes have the same names.
     """

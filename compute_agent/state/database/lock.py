@@ -148,7 +148,7 @@ def holder(directory: pathlib.Path) -> str:
 def last_daemon(directory: pathlib.Path) -> str:
     """Return the line about the daemon that last used a directory, or empty.
 
-    A file that cannot be read tells of none.
+    If the file cannot be read, no process is named.
     """
     try:
         with (directory / FILE_NAME).open('rb') as file:

@@ -276,7 +276,7 @@ def is_new(db: sqlite3.Connection) -> bool:
 def check_version(db: sqlite3.Connection, path: pathlib.Path) -> None:
     """Check that the database has the version that this agent reads.
 
-    :raises errors.ConfigError: it has another
+    :raises errors.ConfigError: the database has another version
     """
     version = _version(db)
     if version == 0:

@@ -47,7 +47,7 @@ def noted(directory: pathlib.Path) -> int:
 
 
 def forget_if_older(db: sqlite3.Connection, writes: int) -> bool:
-    """Forget the names of an older database; return True if it was one.
+    """Forget the names if the database is an older copy; return True if it is.
 
     :param writes: the number of writes in the file beside it
     """

@@ -74,7 +74,7 @@ def plain(entry: Entry) -> Entry:
 def _restored(
     db: sqlite3.Connection, entry: Entry, prior: provider.Provider | None
 ) -> Iterator[str]:
-    """Yield the names that are as they were before another writer's change.
+    """Yield the names that are again as they were before another's change.
 
     The empty name stands for a provider that another writer had deleted.
     """

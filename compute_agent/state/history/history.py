@@ -2,12 +2,13 @@
 """The history: what this agent and other writers changed, and who and why.
 
 The table ``history`` has an entry for each operation, each change of another
-writer that a reading shows, each approval, outage, start and stop. Entries are
-written in the transaction of what they tell, so no crash separates the two and
-nothing is written to the disk for them alone. If the table cannot be written,
-the transaction goes on without it, and one line of the log says so. SQLite ends
-the whole transaction if the disk is full; ``transactions`` repeats it then. An
-entry that cannot be read is left out, and one line says that, too.
+writer that a reading shows, each approval, outage, start and stop. An entry is
+written in the transaction of the change that it describes. So no crash
+separates the two, and entries cost no disk write of their own. If the table
+cannot be written, the transaction goes on without it, and one line of the log
+says so. SQLite ends the whole transaction if the disk is full;
+``transactions`` repeats it then. An entry that cannot be read is left out, and
+one line says that, too.
 """
 
 import contextlib
@@ -178,7 +179,7 @@ class History:
     ) -> list[KeptEntry]:
         """Return the entries of a time, oldest first.
 
-        :raises errors.ConfigError: they cannot be read
+        :raises errors.ConfigError: the history cannot be read
         """
         with self._database.reading() as db:
             return self._read(
@@ -188,7 +189,7 @@ class History:
             )
 
     def last(self, kinds: Sequence[What]) -> KeptEntry | None:
-        """Return the last entry of one of these kinds, None without one."""
+        """Return the last entry of one of these kinds; None if none exists."""
         marks = ', '.join('?' * len(kinds))
         condition = f'where what in ({marks}) order by id desc limit 1'
         with self._harmless(), self._database.reading() as db:
@@ -203,13 +204,13 @@ class History:
         return ()
 
     def author(self, changed: provider.Provider, kind: Kind, name: str) -> str:
-        """Return the command on this host that made a name what it is, and when.
+        """Return the command on this host that last changed a name, and when.
 
         Placement does not say who wrote, but the history has what this agent
         and its commands wrote. Return an empty text if another writer changed
         the name, or if the history does not tell.
 
-        :param changed: the provider as it is
+        :param changed: the provider in its present state
         """
         for kept in self.about(changed.uuid, _MOST):
             for change in kept.entry.changes:

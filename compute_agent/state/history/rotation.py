@@ -81,7 +81,7 @@ class Rotation:
         self._has_more = dropped >= _ROWS or self._total > self.bounds.size
 
     def count_again(self) -> None:
-        """Count at the next look: what was written was rolled back."""
+        """Count again at the next look: the writes were rolled back."""
         self._counted_at = None
 
     def _old(self, db: sqlite3.Connection, now: float) -> int:
@@ -101,7 +101,7 @@ class Rotation:
 
 
 def newest(db: sqlite3.Connection, otherwise: float) -> float:
-    """Return the time of the newest entry, or another if there is none."""
+    """Return the newest entry's time, or ``otherwise`` without entries."""
     row = db.execute(
         'select cast(at as real) from history order by id desc limit 1'
     )
@@ -113,7 +113,7 @@ def _is_past(moment: float | None, now: float, seconds: float) -> bool:
     """Return True if a moment is this many seconds or more from now.
 
     A moment in the future counts too, because the clock may have been set
-    back, and so does None, which stands for a moment that never was.
+    back. None counts too: it stands for a moment that never came.
     """
     return moment is None or abs(now - moment) >= seconds
 
@@ -125,7 +125,7 @@ def _size(db: sqlite3.Connection) -> float:
 
 
 def _older(db: sqlite3.Connection, moment: float) -> int:
-    """Return the last entry before the first one that is young enough.
+    """Return the last entry before the first one that is new enough to stay.
 
     If the clock was set back, entries with a later time come first; they stay
     until they are old, too.

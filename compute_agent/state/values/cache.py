@@ -18,8 +18,8 @@ from ...tree import provider
 class Cache:
     """Readings by provider, and records by the node they were read for.
 
-    ``_nodes`` has the nodes whose records are about a provider, except the node
-    itself.
+    ``_nodes`` has, for each provider, the nodes whose records include it,
+    except the node whose root it is.
     """
 
     def __init__(self) -> None:

@@ -3,8 +3,8 @@
 
 Pure: no I/O, configuration, logging or clock. The difference is less what this
 agent and its commands wrote between the two readings: a reading is not kept
-after a write whose provider met a conflict, or whose answer was lost. Nobody
-can tell from placement who made the rest.
+after a write whose provider met a conflict, or whose answer was lost.
+Placement does not tell who made the rest of the difference.
 """
 
 import dataclasses
@@ -71,7 +71,7 @@ def _contents(
 def _after(
     one: provider.Provider, made: Iterable[Entry], seen: provider.Provider
 ) -> provider.Provider:
-    """Return a provider after what this agent wrote to it.
+    """Return a provider with the changes that this agent wrote to it.
 
     :param seen: has the inventories of writes whose answer was lost
     """
@@ -101,7 +101,8 @@ def _done(
 ) -> Iterator[Change]:
     """Yield the changes of names that were carried out.
 
-    Those of a write without an answer were, if the provider shows them.
+    A write without an answer was carried out if the provider shows its
+    changes.
     """
     for entry in entries:
         for made in entry.changes:

@@ -18,7 +18,7 @@ from ...tree import assertion, inventory
 
 
 def text(one: Entry) -> str:
-    """Return all of an entry that has no column of its own."""
+    """Return the parts of an entry that have no column of their own."""
     found: dict[str, Any] = {
         'provider': one.provider,
         'kind': _kind(one.changes),

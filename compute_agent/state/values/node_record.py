@@ -155,7 +155,7 @@ class NodeRecord:
 class GivenRecord:
     """The record of a node between two shares: given by one, and not taken.
 
-    :ivar share: the one that gave it
+    :ivar share: the share that gave the record away
     :ivar generations: of the node's providers, when it did
     :ivar mark: of the share, as a trait; the taker may remove it from the root,
         also if the record has lost that the giver added it
@@ -181,7 +181,7 @@ class GivenRecord:
     def from_text(cls, text: str) -> typing.Self:
         """Return the record in a text.
 
-        :raises errors.ConfigError: it is something else, or an agent of a
+        :raises errors.ConfigError: the text is no record, or an agent of a
             newer version wrote it
         """
         try:
@@ -205,10 +205,11 @@ class GivenRecord:
     def fitting(
         self, tree: Container[str], seen: Mapping[str, int]
     ) -> NodeRecord | None:
-        """Return the part that is about the providers of a tree; None for none.
+        """Return the part about the providers of a tree; None if it is empty.
 
         :param seen: the generations of the providers. A provider with a lower
-            one than before is another one, which somebody made anew.
+            generation than before is a new one: somebody deleted and created
+            it.
         """
         same = {
             uuid
@@ -226,9 +227,9 @@ class GivenRecord:
 
 
 def within(handed: NodeRecord, tree: Container[str]) -> NodeRecord:
-    """Return the part of a record that is about the providers of a tree.
+    """Return the part of a record about the providers of a tree.
 
-    :raises errors.ConfigError: none is
+    :raises errors.ConfigError: no provider of the record is in the tree
     """
     record = handed.record
     if not any(uuid in tree for uuid in handed.providers):
@@ -340,7 +341,7 @@ def _known(nodes: Sequence[Node], wanted: str) -> str:
 def _check_version(given: Any) -> None:
     """Refuse data that is not a record, and records of newer versions.
 
-    :raises errors.ConfigError: it is one of these
+    :raises errors.ConfigError: the data is no record, or a newer agent's
     """
     if not isinstance(given, dict) or given.get('format') != FORMAT:
         raise errors.ConfigError(f'it is not the record of a node; {WANTED}')

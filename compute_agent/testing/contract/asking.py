@@ -46,7 +46,8 @@ class Asking:
     def begun(cls, trial: Trial, *, trusts: bool = True) -> typing.Self:
         """Have a new driver tell changes since before its first list.
 
-        The changes so far are told, and placement has all that it says.
+        The driver has then told all changes so far, and placement has its
+        description.
 
         :param trusts: False if the agent asks for a description in each cycle,
             also while the facts of a node are equal
@@ -60,7 +61,7 @@ class Asking:
         return made
 
     def ask(self) -> frozenset[str] | None:
-        """Return the names that may have changed; None for any of them.
+        """Return the names that may have changed; None if any name may have.
 
         :raises Broken: the answer has the wrong type
         """
@@ -83,7 +84,8 @@ class Asking:
     def after(self, alter: Callable[[], object]) -> None:
         """Alter the world, and wait until the driver heard of it.
 
-        Only an event is waited for; a rule of its own finds that none comes.
+        It waits only if the driver has events; another rule finds that no
+        event comes.
         """
         self._woken.clear()
         alter()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The capabilities of drivers: each is the condition of some rules.
 
-Methods show most of them. The author declares the others.
+A driver's methods show most capabilities. The author declares the others.
 """
 
 import enum
@@ -63,7 +63,7 @@ def shown_by(driver_class: type[virt.ComputeDriver]) -> set[Capability]:
 def missing(
     declared: Collection[Capability], driver_class: type[virt.ComputeDriver]
 ) -> list[Capability]:
-    """Return what is declared and would show in a method, but does not."""
+    """Return the declared capabilities whose methods the driver lacks."""
     can_be_seen = {*METHODS.values(), Capability.EVIDENCE}
     unseen = can_be_seen & set(declared) - shown_by(driver_class)
     return sorted(unseen, key=lambda one: one.value)

@@ -117,7 +117,7 @@ def modules(package: str) -> list[types.ModuleType]:
 
 
 class _AsTrue(type):
-    """The type of a class whose objects are those of its base class."""
+    """The type of a class whose instances are those of its base class."""
 
     def __instancecheck__(cls, one: object) -> bool:
         return isinstance(one, cls.__mro__[1])

@@ -36,7 +36,7 @@ def describe(of: Trial, driver: virt.ComputeDriver, nodename: str) -> Said:
 
     It is the description of a driver that reports the node alone.
 
-    :raises errors.AgentError: it fails
+    :raises errors.AgentError: the driver fails
     """
     tree, node = tree_of(of, driver, nodename)
     agent_describe.describe(driver, tree, node, host_inventory.Reserved())

@@ -99,9 +99,10 @@ def from_file(driver: Driver, folder: pathlib.Path) -> virt.ComputeDriver:
 def _check_options(conf: cfg.ConfigOpts, path: pathlib.Path) -> None:
     """Refuse options that nobody registered: they would have no effect.
 
-    Only now, because a driver may register some while it is made.
+    Call it after the driver is made, because drivers may register options
+    then.
 
-    :raises errors.ConfigError: there is no such group or option
+    :raises errors.ConfigError: a group or an option is not registered
     """
     known = _known(conf)
     for group, options in misspelled.read(path).items():
@@ -170,7 +171,7 @@ def _lines(world: worlds.World, folder: pathlib.Path) -> Iterator[str]:
 def _text(option: str, value: object) -> str:
     """Return a value as it stands in a file of oslo.config.
 
-    :raises errors.ConfigError: it has more than one line
+    :raises errors.ConfigError: the value has more than one line
     """
     text = ','.join(map(str, value)) if isinstance(value, list) else str(value)
     if text.splitlines() not in ([], [text]):

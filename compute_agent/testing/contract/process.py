@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The things that a process has once, and a driver leaves as they are.
+"""The things that a process has once, and that a driver must not change.
 
 The driver is a guest in the agent's process: the working directory, the
 environment, the handlers of signals, the root logger, the hooks of ``sys`` and
@@ -111,7 +111,7 @@ _PLACES: Mapping[str, _Place] = {
 }
 
 
-#: What libraries do to a process when they are imported.
+#: The changes that libraries make to a process when they are imported.
 _OF_IMPORTS = frozenset(
     {
         'the filters of warnings',
@@ -152,9 +152,9 @@ class Guest:
         self._err = _Heard(sys.stderr)
 
     def change(self, ignored: Container[str] = ()) -> str:
-        """Return the first thing that is another one now; empty for none.
+        """Return the first thing that changed; empty if nothing changed.
 
-        Everything is put back.
+        All things get their earlier values back.
         """
         found = self._signals.copy()
         self._signals.clear()

@@ -68,7 +68,7 @@ class Said:
 
     @property
     def keeps(self) -> frozenset[assertion.Key]:
-        """The names of which the driver could not tell."""
+        """The names that the driver could not tell."""
         return frozenset(k for k, one in self.asserted.items() if one.keep)
 
     def title(self, uuid: str) -> str:

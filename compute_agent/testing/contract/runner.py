@@ -56,7 +56,7 @@ def check(
     :param driver: the name of an entry point, or a class
     :param declared: the capabilities that the author declares
     :param seconds: the rule is broken if its check has not ended by then
-    :param slow: is called every few seconds with a line about what runs
+    :param slow: called every few seconds with a line about the rule that runs
     :raises errors.ConfigError: the check cannot begin: no such driver, a
         package is missing, or a seam of the world is wrong
     """
@@ -89,7 +89,7 @@ def _lists_several(
     found: list[str] = []
     with (
         trial.opened(driver, world, ()) as opened,
-        contextlib.suppress(Exception),  # other rules are about it
+        contextlib.suppress(Exception),  # other rules report this failure
     ):
         made = opened.make_driver()
         trial.within(

@@ -96,7 +96,8 @@ class Trial:
     """One driver in one world, on a placement of its own.
 
     :ivar declared: the capabilities that the author declares
-    :ivar capabilities: these, and those that the driver's methods show
+    :ivar capabilities: the declared ones, and those that the driver's methods
+        show
     :ivar notes: lines for the report
     """
 
@@ -176,7 +177,7 @@ class Trial:
     # --- cycles ---------------------------------------------------------------
 
     def cycle(self) -> Cycle:
-        """Run one cycle, whatever becomes of it."""
+        """Run one cycle; it may fail."""
         return self._cycle(lambda tracker: tracker.sync())
 
     def cycle_of(self, names: Collection[str]) -> Cycle:
@@ -234,7 +235,7 @@ class Trial:
         )
 
     def sync(self) -> Cycle:
-        """Run one cycle in which all is done, and one that writes nothing.
+        """Run one cycle that finishes all nodes, and one that writes nothing.
 
         :raises Broken: a node is not done, or the second cycle writes
         """
@@ -256,7 +257,7 @@ class Trial:
         """Run one cycle that must write nothing.
 
         :param number: of the rule that is broken otherwise
-        :raises Broken: it writes, or a node is not done
+        :raises Broken: the cycle writes, or a node is not done
         """
         self.placement.clear()
         again = self.cycle()
@@ -275,10 +276,10 @@ class Trial:
     def steady_cycle(self, title: str) -> Cycle:
         """Run two cycles that write nothing and have equal notes; return one.
 
-        A new note then tells something: rules that let a driver explain
-        itself by a note begin with it.
+        After that, a new note has a meaning. Rules that accept a note as an
+        explanation begin with this.
 
-        :raises Broken: they write, a node is not done, or the notes differ
+        :raises Broken: a cycle writes, a node is not done, or the notes differ
         """
         first = self.quiet_cycle(title)
         second = self.quiet_cycle(title)
@@ -344,7 +345,7 @@ def _failed_call(cycle: Cycle) -> str:
 
 
 def _close(driver: typing.Any) -> None:
-    """Close a driver; a failure is the business of the rule about that."""
+    """Close a driver; another rule reports a failure."""
     with contextlib.suppress(Exception):
         within(SECONDS, driver.close, type(driver))
 
@@ -365,7 +366,7 @@ def within(
 
     :param slow: is called every few seconds with the call of the driver that
         runs, and its line
-    :raises Broken: it has not ended after these seconds
+    :raises Broken: the work has not ended after these seconds
     """
     ended: futures.Future[None] = futures.Future()
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Watches the seams of a world: counts the calls, and makes some of them fail.
 
-It replaces the attributes that the seams name and puts them back at the end.
-A driver may call from several threads. The agent and its client of placement
-may use what a seam names, such as ``requests.Session``: their calls pass
-unseen. Everything is the driver's except what runs within ``agent_runs()``;
-there, only what runs within ``driver_runs()`` is. A thread belongs to the one
-that started it, while ``following_threads()`` looks.
+It replaces the attributes that the seams name and puts them back at the end. A
+driver may call from several threads. The agent and its client of placement may
+use what a seam names, such as ``requests.Session``: their calls pass unseen.
+Everything is the driver's except what runs within ``agent_runs()``; there,
+only what runs within ``driver_runs()`` is. While ``following_threads()`` is
+on, a thread belongs to the thread that started it.
 """
 
 import collections
@@ -56,9 +56,9 @@ class Call:
 
 @dataclasses.dataclass(slots=True, kw_only=True)
 class Failure:
-    """A fault of one call of a seam, or of all of them.
+    """A fault in one call of a seam, or in all its calls.
 
-    :ivar number: of the call; None for all
+    :ivar number: the number of the call; None for all calls
     :ivar variant: the number of the bad answer, if the fault has several
     :ivar hits: the calls that failed
     :ivar became: the place of the answer that was bad, and its value
@@ -86,8 +86,8 @@ class Watch:
 
     :ivar calls: since ``clear``
     :ivar variants: the number of bad answers that the failed call could give
-    :ivar opaque: seam and fault → the type of an answer of which the suite
-        made no bad one
+    :ivar opaque: seam and fault → the type of an answer that the suite could
+        not spoil
     """
 
     def __init__(self, watched: Sequence[Seam]) -> None:
@@ -242,7 +242,7 @@ def _function(
 ) -> tuple[Callable[..., object], Callable[[], object]]:
     """Return the function that a seam names, and what puts it back.
 
-    :raises errors.ConfigError: it names none
+    :raises errors.ConfigError: the seam names no function
     """
     missing = object()
     original = getattr(one.owner, one.attribute, missing)
@@ -263,7 +263,8 @@ def _called(owner: object) -> str:
     return getattr(owner, '__name__', None) or type(owner).__name__
 
 
-# --- whose call it is ---------------------------------------------------------
+# --- the owner of a call
+# ---------------------------------------------------------
 
 
 def is_driver() -> bool:
@@ -283,9 +284,9 @@ def driver_runs() -> contextlib.AbstractContextManager[None]:
 
 @contextlib.contextmanager
 def following_threads() -> Iterator[None]:
-    """Have each thread belong to the one that starts it, until the end.
+    """Have each thread belong to the thread that starts it, while this is on.
 
-    Python itself gives a new thread nothing of the one that starts it.
+    Python itself does not tell which thread started another.
     """
     original = threading.Thread.start
 

@@ -58,9 +58,9 @@ _STATUS = {
 
 @dataclasses.dataclass(slots=True, kw_only=True)
 class WireFailure:
-    """A fault of one exchange, or of all of them.
+    """A fault in one exchange, or in all exchanges.
 
-    :ivar number: of the exchange; None for all
+    :ivar number: the number of the exchange; None for all exchanges
     :ivar title: the first line of the question
     :ivar hits: the exchanges that failed
     :ivar is_endless: True if the driver would have waited for ever
@@ -167,7 +167,7 @@ class Wire:
     # --- connections ----------------------------------------------------------
 
     def _front(self, family: int, address: typing.Any) -> int:
-        """Return the port at which this stands for a server."""
+        """Return the port at which this poses as a server."""
         key = family, tuple(address)
         with self._lock, watch.agent_runs():
             if key not in self._fronts:
@@ -266,7 +266,7 @@ class Wire:
     def _be_silent(
         self, failure: WireFailure, client: socket.socket, peer: typing.Any
     ) -> None:
-        """Wait until the driver gives up; find one that never does."""
+        """Wait until the driver gives up; note a driver that never does."""
         with self._lock:
             asking = self._clients.get(peer[:2])
         is_endless = asking is not None and asking.gettimeout() is None
@@ -343,7 +343,7 @@ def _is_whole(head: bytes, body: bytes, question: bytes) -> bool:
 def _send_status(
     client: socket.socket, status: bytes, head: bytes, body: bytes
 ) -> None:
-    """Send an error whose body is an empty answer, so that it may be taken."""
+    """Send an error with a valid, empty answer as its body, as a trap."""
     value = bodies.opened(body)[0]
     empty = b'[]' if isinstance(value, list) else b'{}'
     kind = re.search(rb'\r\ncontent-type: *([^\r]*)', head, re.IGNORECASE)

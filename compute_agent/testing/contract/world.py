@@ -22,8 +22,8 @@ class World:
     :ivar conf: group → option → value; a tuple is an option that is given
         several times
     :ivar seams: the calls of the driver's on the world outside
-    :ivar make: makes the driver in place of ``from_conf``, for a driver whose
-        sources the options do not name
+    :ivar make: makes the driver instead of ``from_conf``; for drivers whose
+        sources no option names
     :ivar change: alters the world so that the description of a node changes
     :ivar nodes: makes the world have this number of nodes: always the first
         ones of the same row
@@ -32,9 +32,9 @@ class World:
         reported: makes that agent's world, and returns its providers and
         allocations as plain data; in place of ``reshape``
     :ivar event: has the source tell its listeners of a change
-    :ivar expected: providers as plain data: what placement must have of the
-        world as it begins, each amount in the unit of its resource class;
-        what it leaves out does not count
+    :ivar expected: providers as plain data, which placement must have for the
+        world as it begins, each amount in the unit of its resource class. Data
+        that is left out is not compared
     :ivar is_shared: True if another process sees the same world, because the
         options name files or servers; determinism is then tried with other
         hash seeds
@@ -54,7 +54,7 @@ class World:
     def __post_init__(self) -> None:
         """Refuse values of another type.
 
-        :raises errors.ConfigError: a field has one
+        :raises errors.ConfigError: a field has a value of another type
         """
         _check_conf(self.conf)
         _check_expected(self.expected)
@@ -75,7 +75,7 @@ class World:
 def checked(world: object) -> World:
     """Return what the fixture ``world`` returned.
 
-    :raises errors.ConfigError: it is no world
+    :raises errors.ConfigError: the fixture returned something else
     """
     if not isinstance(world, World):
         raise errors.ConfigError(
@@ -106,7 +106,7 @@ def _check_conf(conf: object) -> None:
 def _check_expected(expected: plain.Data | None) -> None:
     """Refuse an expectation that is no plain data.
 
-    :raises errors.ConfigError: it is none
+    :raises errors.ConfigError: the expectation is no plain data
     """
     try:
         plain.read({} if expected is None else expected)

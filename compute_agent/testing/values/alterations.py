@@ -139,9 +139,9 @@ def _values(opened: Mapping[Key, Any]) -> Iterator[Alteration]:
 
 
 def _new(value: Any, texts: Container[str]) -> Any:
-    """Return another value; a text that no answer has, if there is one.
+    """Return another value; for a text, one that no answer has.
 
-    The name of another node would make one of two.
+    With the name of another node, two nodes would become one.
     """
     now = _another(value)
     for _ in range(_TRIES):
@@ -152,7 +152,7 @@ def _new(value: Any, texts: Container[str]) -> Any:
 
 
 def _another(value: Any) -> Any:
-    """Return another value of the same kind, None if there is none."""
+    """Return another value of the same kind; None if the kind is unknown."""
     match value:
         case bool():
             return not value
@@ -197,7 +197,8 @@ def _shorter(opened: Mapping[Key, Any]) -> Iterator[Alteration]:
             said = f'{_title(key)}: {place(last)} is gone'
             alone: _Edits = {key: {last: _GONE}}
             yield Alteration(place=said, edits=alone)
-            # A list is counted where it is, or else in another answer.
+            # The count of a list is in the same answer, or else in another
+            # one.
             counts = _equal_to({key: answer}, len(value)) or _equal_to(
                 opened, len(value)
             )

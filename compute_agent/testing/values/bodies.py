@@ -52,11 +52,11 @@ class _Replayed:
         self._response.close()
 
     def read(self, *size: Any, **_: Any) -> Any:
-        """Return so much of the content, or the rest of it."""
+        """Return at most so much of the content; without a size, the rest."""
         return self._stream.read(*size)
 
     def read1(self, *size: Any) -> Any:
-        """Return so much of the content, or the rest of it."""
+        """Return at most so much of the content; without a size, the rest."""
         return self._stream.read(*size)
 
     def readinto(self, buffer: Any) -> int:
@@ -81,7 +81,7 @@ def kept(answer: Any) -> Any:
 
 
 def text(answer: Any) -> str | bytes | None:
-    """Return the text of an answer that ``kept`` returned; None if it has none."""
+    """Return the text of an answer of ``kept``; None if there is no text."""
     if isinstance(answer, str | bytes):
         return answer
     if isinstance(answer, _Replayed):
@@ -110,12 +110,13 @@ def is_response(answer: Any) -> bool:
 def opened(
     answer: Any, *, by_line: bool = False
 ) -> tuple[Any, Callable[[Any], Any]]:
-    """Return the value inside of an answer, and what makes an answer of one.
+    """Return the value inside of an answer, and the function that wraps one.
 
     The value of an answer without a text, or whose text is neither JSON nor
     YAML of several values, is the answer itself.
 
-    :param by_line: another text of several lines has the list of them
+    :param by_line: the value of any other text of several lines is the list of
+        its lines
     """
     found = text(answer)
     if found is None or len(found) > _LARGEST:
@@ -142,7 +143,7 @@ def edited(answer: Any, edit: Callable[[Any], Any]) -> Any:
 
 
 def _loaded(found: str | bytes) -> tuple[Any, Callable[[Any], str] | None]:
-    """Return the value of a text and what writes it; None if it has none."""
+    """Return the value of a text, and the function that writes it, or None."""
     for load, dump in (
         (json.loads, json.dumps),
         (_from_yaml, _dumped),
@@ -159,7 +160,7 @@ def _loaded(found: str | bytes) -> tuple[Any, Callable[[Any], str] | None]:
 def _from_yaml(found: str | bytes) -> Any:
     """Return the value of a YAML text that has each of its keys once.
 
-    :raises ValueError: it has one twice: it is rather a text of its own form
+    :raises ValueError: a key comes twice, so the text is probably no YAML
     """
     loaded = yaml.safe_load(found)
     said = [one.strip() for one in _lines(found)]

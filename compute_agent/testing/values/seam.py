@@ -52,7 +52,7 @@ def _reset() -> Exception:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Seam:
-    """One call of the driver's on the world outside.
+    """A function through which the driver asks the world outside.
 
     :ivar name: the name of the source, for messages and the report
     :ivar owner: the object, class or module that has the function
@@ -66,7 +66,8 @@ class Seam:
         report has the reason; a call that raises is never silent
     :ivar is_remote: False for a file of the host, which may be read while the
         driver is made
-    :ivar most: the calls of one cycle that are made to fail, spread over all
+    :ivar most: how many calls of one cycle are made to fail, spread over all
+        its calls
     :ivar is_derived: True for answers that are made from those of other
         sources: they fail, but no value of them alone becomes another one
     """
@@ -122,7 +123,7 @@ class Seam:
 
 
 def is_opaque(true: object) -> bool:
-    """Return True for an answer of which the suite makes no bad one."""
+    """Return True for an answer that the suite cannot spoil."""
     known = (str, bytes, int, float, *_CONTAINERS)
     return not (
         true is None
@@ -163,7 +164,7 @@ def permuted(answer: Any) -> Any:
 
 
 def _halves(true: Any) -> list[object]:
-    """Return answers of which a part is missing: half of a list, or a key."""
+    """Return answers with a missing part: half of a list, or a key."""
     if isinstance(true, str | bytes):
         return [true[: len(true) // 2]] if len(true) > 1 else []
     found: list[object] = []
@@ -197,7 +198,7 @@ def _is_record(true: object) -> bool:
 
 
 def _of_record(true: Any, fault: Fault) -> list[object]:
-    """Return records of which one field is bad, and has its type."""
+    """Return records with one bad field, whose type is right."""
     found: list[object] = []
     for field in dataclasses.fields(true):
         was = getattr(true, field.name)
@@ -271,9 +272,9 @@ def _wrong(value: Any) -> list[object]:
 def _places(true: Any) -> list[tuple[_Path, Any]]:
     """Return the paths of values inside of an answer, the outer ones first.
 
-    The items of a list are of one kind: of equal paths but for the places in
-    lists, it has the first one. There are at most so many containers and so
-    many other values.
+    The items of a list are of one kind: of paths that differ only in the
+    places in lists, the result has the first. There are at most so many
+    containers and so many other values.
     """
     of_kind: dict[_Path, tuple[_Path, Any]] = {}
     _walk(true, (), (), of_kind)
@@ -303,7 +304,7 @@ def _at(answer: Any, path: _Path) -> Any:
 
 
 def _changed(answer: Any, path: _Path, value: object) -> Any:
-    """Return an answer with another value in one place, or without it."""
+    """Return an answer with another value, or no value, in one place."""
     if not path:
         return value
     key, rest = path[0], path[1:]

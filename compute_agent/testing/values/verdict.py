@@ -8,7 +8,7 @@ class Broken(AssertionError):
     :ivar call: the call that shows it, as the agent makes it
     :ivar saw: the result of that call
     :ivar fix: the change that the author has to make
-    :ivar number: the number of the rule; empty for the one that is checked
+    :ivar number: the number of the rule; empty for the rule that runs
     """
 
     def __init__(

@@ -16,7 +16,7 @@ class CloudNode:
     """A node of a service that has many.
 
     :ivar uuid: as placement spells it
-    :ivar instance_uuid: the instance that has the node; None for none
+    :ivar instance_uuid: the instance that has the node, or None
     """
 
     uuid: str

@@ -88,7 +88,8 @@ class Staging:
 class Unconfirmed(errors.Unavailable):
     """A change of a node was sent, and no answer told its outcome.
 
-    :ivar staging: the change, as it is if it was carried out
+    :ivar staging: the result, on the assumption that the change was carried
+        out
     """
 
     def __init__(self, message: str, staging: Staging) -> None:
@@ -130,7 +131,7 @@ class RequestedTraits(typing.Protocol):
         *,
         dry_run: bool = False,
     ) -> Staging:
-        """Take back exactly what was staged; succeed if nothing was.
+        """Take back exactly what was staged; succeed if nothing was staged.
 
         :raises Unconfirmed: as ``stage`` does
         """

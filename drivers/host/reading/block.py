@@ -98,7 +98,7 @@ def _controllers(files: HostFiles, folder: str) -> tuple[str, ...]:
 
 
 def _address(files: HostFiles, places: Sequence[str]) -> str:
-    """Return the PCI address of the one controller, empty without one."""
+    """Return the PCI address of the only controller, or ''."""
     found = [_ADDRESS.findall(f'{files.real_path(p)}/') for p in places]
     addresses = {addresses[-1] for addresses in found if addresses}
     return addresses.pop() if len(addresses) == 1 else ''

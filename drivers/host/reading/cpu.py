@@ -170,7 +170,7 @@ def _topology(family: Family) -> None:
 
 
 def _core_types(files: HostFiles) -> tuple[str, ...]:
-    """Return atom and core on a processor that has both, else nothing."""
+    """Return ``atom`` and ``core`` if the processor has both, else nothing."""
     devices = files.listed('/sys/devices')
     prefix = 'cpu_'
     return tuple(

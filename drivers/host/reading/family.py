@@ -17,7 +17,7 @@ _SHOWN = 60  # characters of a text that cannot be parsed
 
 
 class Family:
-    """The facts of one family, or of one device, in the making.
+    """The facts of one family, or of one device, while they are read.
 
     A path that does not begin with a slash is below ``folder``; without a path,
     it is the name of the fact. ``absent`` is the value of a fact if its file
@@ -182,7 +182,7 @@ class Family:
 
 
 def listed(files: HostFiles, folder: str, given: str) -> list[str]:
-    """Return the names in a folder; there are none if it does not exist.
+    """Return the names in a folder; empty if it does not exist.
 
     :param given: a folder that the host has if it shows anything of the kind
     :raises OSError: a folder cannot be read, or ``given`` does not exist

@@ -29,8 +29,8 @@ class Answer:
     """The facts of all files.
 
     :ivar faults: a line for each file or fact that was left out
-    :ivar incomplete: why there may be facts that are not listed: the first
-        file or folder that was refused; empty if there is none
+    :ivar incomplete: the first file or folder that was refused, so that facts
+        may be missing; empty if none was
     """
 
     facts: tuple[Fact, ...]
@@ -40,7 +40,7 @@ class Answer:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _Kept:
-    """One reading of a file: its facts, or the line of its fault."""
+    """One reading of a file: its facts, or a line about its fault."""
 
     key: _Key
     facts: tuple[local_file.LocalFact, ...] = ()

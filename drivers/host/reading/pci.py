@@ -39,7 +39,8 @@ def read(files: HostFiles) -> tuple[Device, ...] | Fact:
 def read_gpus(files: HostFiles) -> tuple[Device, ...] | Fact:
     """Return the GPUs and accelerators.
 
-    A device whose class cannot be read makes the list unknown: it may be one.
+    A device whose class cannot be read makes the list unknown, because it may
+    be a GPU.
     """
     return devices(
         GPU,

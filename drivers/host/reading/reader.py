@@ -61,7 +61,7 @@ class Events(Protocol):
 
 
 class NoEvents:
-    """The events of a host whose events are not heard."""
+    """Stands for the events of a host where the agent hears none."""
 
     def count(self) -> int | None:
         """Return None."""
@@ -107,7 +107,7 @@ class FactReader:
         self._devices = {family: _Kept[_Devices]() for family in _READERS}
 
     def read(self) -> Facts:
-        """Return what is known now."""
+        """Return the facts that are known now."""
         files = self._files
         boot = files.word(host_files.BOOT_ID)
         processors = self._processors(boot)
@@ -173,7 +173,7 @@ class FactReader:
 
 
 class _Kept(Generic[_Kind]):
-    """One reading, and the key that it is good for."""
+    """One reading, and the key for which it is valid."""
 
     def __init__(self) -> None:
         self._last: tuple[Hashable, _Kind] | None = None

@@ -78,7 +78,7 @@ class Values:
         return listed if all(map(_is_known, devices)) else Partly(listed)
 
     def _of_device(self, device: Device) -> dict[str, Plain]:
-        """Return attribute → value; one that the device lacks is null."""
+        """Return attribute → value; null for one that the device lacks."""
         key = device.family, device.name
         if key not in self._devices:
             known = self._words.attributes.get(device.family, ())
@@ -235,7 +235,7 @@ class Evaluation:
     # --- one rule ------------------------------------------------------------
 
     def _bounded(self, rule: Rule) -> list[Outcome]:
-        """Return a rule's outcomes; one that is unknown if it is too slow."""
+        """Return a rule's outcomes; a single unknown one if it is too slow."""
         ends = min(self._clock() + MAX_SECONDS, self._ends)
         found = []
         for outcome in self._of_rule(rule):
@@ -295,7 +295,8 @@ class Evaluation:
     ) -> dict[str, str]:
         """Return the reason of the library → the reason for people.
 
-        Only for local facts that no file has, if every other fact is known.
+        This is only for local facts that no file has, and only if every other
+        fact is known.
         """
         if any(fact.unknown for fact in facts):
             return {}

@@ -90,7 +90,7 @@ def _switches(
 
 
 class _Reader:
-    """Reads one rule; ``mistakes`` has what is wrong with it."""
+    """Reads one rule; ``mistakes`` has its mistakes."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class _Reader:
         self.mistakes: list[Mistake] = []
 
     def rule(self) -> Rule:
-        """Return the rule; parts with mistakes are left out of it."""
+        """Return the rule without the parts that have mistakes."""
         entry = self._entry
         line, _ = self._positions.place(*self._path, 'name')
         self._check_shape()

@@ -6,14 +6,15 @@ devices of one rule that give the same child are pooled: their amounts are added
 Two rules that give one child another amount of the same class contradict each
 other, and that class stays as it is; so does one whose sum is too large.
 
-The traits of the root and of the children are declared, so names of others stay.
-If a rule is unknown, everything that it gave before stays: its traits that the
-provider has, its classes, its children. Each child has a trait for each rule that gives it
-(``CUSTOM_RULE_NAME``), so a child of a rule that is gone is found and removed,
-with or without the agent's own record. The same trait tells that a rule whose
-children cannot all be named gave a child before. While a file of rules is left
-out, it may have switched any rule off, so only rules that gave a child before
-change children, and they only add.
+The traits of the root and of the children are declared, so names of others
+stay. If a rule is unknown, everything that it gave before stays: its traits
+that the provider has, its classes, its children. Each child has a trait for
+each rule that gives it (``CUSTOM_RULE_NAME``), so a child of a rule that is
+gone is found and removed, with or without the agent's own record. By the same
+trait the agent knows a child that a rule gave before, if now not all children
+of the rule can be named. While a file of rules is left out, it may have
+switched any rule off, so only rules that gave a child before change children,
+and they only add.
 """
 
 import dataclasses
@@ -37,9 +38,9 @@ class Provider:
 
     :ivar rules: the names of the rules that give it
     :ivar classes: resource class → its record, and the rule that gives it
-    :ivar undecided: the classes that two rules give differently, and those of
-        which devices give too much together
-    :ivar unknown: the rules that may give it, or more to it
+    :ivar undecided: the classes that two rules give in different amounts, and
+        classes whose sum over the devices is too large
+    :ivar unknown: the rules that may give this child, or may give it more
     """
 
     rules: dict[str, Rule] = dataclasses.field(default_factory=dict)
@@ -112,7 +113,7 @@ def collect(outcomes: Iterable[Outcome]) -> Providers:
 def _pool(
     pooled: dict[tuple[str, str], tuple[Rule, Gift]], rule: Rule, gift: Gift
 ) -> None:
-    """Add a device's gift to those that its rule gives to the same child."""
+    """Add a device's gift to the other gifts of its rule to the same child."""
     key = (rule.name, gift.child)
     if key not in pooled:
         pooled[key] = (rule, gift)
@@ -177,7 +178,8 @@ def _give(
 Tree = provider_tree.ProviderTree
 Data = provider_tree.ProviderData
 
-#: The fields that are the rule's; the ratio is operators', if it gives none.
+#: The fields that the rule decides. The ratio is the operators' if the rule
+# gives none.
 _FIELDS = ('total', 'reserved', 'min_unit', 'max_unit', 'step_size')
 _OWNER = 'OWNER_'
 
@@ -188,8 +190,8 @@ def place(
     """Edit the tree until it has what the rules give.
 
     :param root: the name or uuid of the root provider
-    :param unread: why rules are missing: a file cannot be used, so nothing
-        that was there before is removed; empty if all rules are there
+    :param unread: why a rule file cannot be used. Then nothing that rules gave
+        before is removed. Empty if all rules are there
     """
     data = tree.data(root)
     below = [tree.data(uuid) for uuid in tree.get_provider_uuids(data.uuid)]
@@ -231,7 +233,7 @@ def _given_before(
 
 
 def _doubt(given: Providers, before: Mapping[str, Data]) -> None:
-    """Count a rule with unknown children as unknown for those that it marked.
+    """Count a rule as unknown for the children that carry its mark.
 
     The marker of a rule tells that it gave the child before.
     """
@@ -261,7 +263,7 @@ def _traits(given: Provider, before: Data | None) -> set[str]:
 def _place(
     tree: Tree, root: str, name: str, given: Provider, before: Data | None
 ) -> None:
-    """Add or change a child; one that no rule surely gives stays as it is."""
+    """Add or change a child; if no rule surely gives it, leave it as it is."""
     if not given.rules:
         return
     if before is not None and not _is_ours(before, root):
@@ -284,7 +286,7 @@ def _place(
 def _records(
     given: Provider, before: Data | None
 ) -> dict[str, Mapping[str, int | float]]:
-    """Return the inventory; a class that is unknown stays as it is."""
+    """Return the inventory; an unknown class stays as it is."""
     records: dict[str, Mapping[str, int | float]] = {
         rc: record for rc, (record, _) in given.classes.items()
     }
@@ -302,7 +304,7 @@ def _as_it_is(record: inventory.Record) -> dict[str, int | float]:
 
 
 def _only_add(tree: Tree, name: str, before: Data) -> None:
-    """Give a child back what it lost, and each total that became smaller."""
+    """Restore what a child lost, and each total that became smaller."""
     records = dict(tree.data(name).inventory)
     for rc, record in before.inventory.items():
         if rc not in records or records[rc]['total'] < record['total']:

@@ -40,7 +40,7 @@ Step = yaml_file.Step
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Positions:
-    """The places of one document.
+    """The positions in one document.
 
     :ivar text: the text that the document was read from
     """

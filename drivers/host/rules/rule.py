@@ -84,7 +84,7 @@ class Rule:
 
     @property
     def marker(self) -> str:
-        """The trait of each child that it gives; it tells whose the child is."""
+        """The trait that marks each child of the rule as the rule's."""
         return marker(self.name)
 
 

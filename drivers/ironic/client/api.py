@@ -31,7 +31,7 @@ class Api:
     :param conductor_group: list only this group's nodes; '' is the default
         group, None is no filter
     :param shard: list only this shard's nodes
-    :param seconds: the deadline for all pages of a listing; 0 for none
+    :param seconds: the deadline for all pages of a listing; 0 for no deadline
     :ivar filters: the query parameters that restrict the listing
     """
 
@@ -88,9 +88,9 @@ class Api:
     def last(self) -> str | None:
         """Return the uuid of the node that was enrolled last; None without nodes.
 
-        Ironic finds it by its index, and reads nothing else of it.
+        Ironic finds the node by an index, and reads nothing else of it.
 
-        :raises errors.AgentError: there was no clear answer
+        :raises errors.AgentError: Ironic gave no clear answer
         """
         query = {'fields': 'uuid', 'limit': '1', **self.filters}
         query |= {'sort_key': 'id', 'sort_dir': 'desc'}
@@ -105,7 +105,7 @@ class Api:
         Ironic counts the nodes of each shard, also those that it does not
         list: child nodes, and nodes that this agent's user may not see.
 
-        :raises errors.AgentError: there was no clear answer; Refused if this
+        :raises errors.AgentError: Ironic gave no clear answer; Refused if this
             Ironic does not count nodes (API 1.82), or not for this user
         """
         if 'conductor_group' in self.filters:
@@ -168,7 +168,7 @@ class Api:
     def read_each(
         self, idents: Sequence[str]
     ) -> Mapping[str, answers.Dated | None]:
-        """Return nodes with their times; None for one that Ironic lacks.
+        """Return nodes with their times; None for a node that Ironic lacks.
 
         :param idents: their uuids as Ironic spells them
         """
@@ -194,7 +194,7 @@ class Api:
         a uuid, because Ironic would look for a node of that name.
 
         :param ident: its uuid as Ironic spells it
-        :raises errors.AgentError: there was no clear answer
+        :raises errors.AgentError: Ironic gave no clear answer
         """
         try:
             ironic.canonical(ident)
@@ -209,8 +209,8 @@ class Api:
         """Return these fields of a node; None if Ironic has no such node.
 
         :param ident: its uuid or its name
-        :param fields: None for all, among them those that Ironic does not
-            give by name
+        :param fields: None for all fields, including fields that Ironic does
+            not give by name
         """
         # '' and '..' are paths to something else, and no name contains a
         # newline or half a character.

@@ -73,7 +73,7 @@ class Connection:
     ) -> object:
         """Return the decoded body of the answer, whatever it is.
 
-        :raises errors.AgentError: there was no answer, or not 2xx
+        :raises errors.AgentError: no answer came, or its status is not 2xx
         """
         try:
             return self._request(method, path, body)

@@ -56,7 +56,7 @@ def needed(conductor_group: str | None, shard: str | None) -> Needed:
 
 
 def supported(text: str) -> tuple[Version, Version] | None:
-    """Return the range of versions in a refusal, None if it has none."""
+    """Return the range of versions in a refusal; None if it has no range."""
     match = _RANGE.search(' '.join(text.split()))
     if match is None:
         return None
@@ -123,14 +123,14 @@ def page(body: object) -> Page:
         raise errors.UnknownState(f'no next page: {shown(body["next"])}')
     if not rows:
         raise errors.UnknownState('an empty page with more to come')
-    # Not the URL in "next", which perhaps only a proxy can reach.
+    # The URL in "next" is not used, because perhaps only a proxy can reach it.
     return Page(rows=rows, marker=ident_of(rows[-1]))
 
 
 def ident_of(row: ironic.Row) -> str:
     """Return the uuid of a row as Ironic spells it.
 
-    :raises errors.UnknownState: it has none
+    :raises errors.UnknownState: the row has no uuid
     """
     ident = row.get('uuid')
     if not isinstance(ident, str):
@@ -142,7 +142,7 @@ def number(body: object, shard: str | None) -> int:
     """Return how many nodes a shard has, or all shards, in Ironic's count.
 
     :param shard: None for all nodes
-    :raises errors.UnknownState: it is no count of the nodes of each shard
+    :raises errors.UnknownState: the body is no such count
     """
     rows = body.get('shards') if isinstance(body, Mapping) else None
     if not isinstance(rows, list):
@@ -181,9 +181,9 @@ def collect(
 ) -> None:
     """Add the nodes of these rows to those found.
 
-    :param known: the nodes whose traits complete the rows, which were read
-        without traits; a node that is as it was is taken from here, and one
-        that is missing here has no traits
+    :param known: known nodes, whose traits complete the rows, which were read
+        without traits. An unchanged node is taken from here; a node that is
+        missing here has no traits
     :raises errors.UnknownState: a row is malformed, or a node comes twice
     """
     for row in rows:
@@ -269,7 +269,7 @@ def time_of(row: ironic.Row, key: str) -> dt.datetime | None:
     """Return when the row was created or updated; None for never.
 
     :param key: the field with the time
-    :raises errors.UnknownState: it is not a time
+    :raises errors.UnknownState: the value is not a time
     """
     value = row.get(key, '')
     if value is None:
@@ -286,7 +286,7 @@ def time_of(row: ironic.Row, key: str) -> dt.datetime | None:
 
 
 def check_whole(status: int) -> None:
-    """Refuse an answer that says it is a part of something.
+    """Refuse an answer whose status says that it is only a part.
 
     :raises errors.UnknownState: HTTP 206
     """
@@ -300,7 +300,7 @@ def single_node(body: object, ident: str) -> ironic.Row:
     """Return the node in this body.
 
     :param ident: the requested uuid or name
-    :raises errors.UnknownState: it is not a node, or has another uuid
+    :raises errors.UnknownState: the body is not a node, or has another uuid
     """
     if not isinstance(body, Mapping):
         raise errors.UnknownState(f'no node: {shown(body)}')

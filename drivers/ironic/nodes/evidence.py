@@ -75,7 +75,7 @@ def _inventory(
     problems: Mapping[str, describe.Problem],
     manner: describe.Manner,
 ) -> Iterator[finding.Finding]:
-    """Yield the node's inventory, or why it has none."""
+    """Yield the node's inventory, or why it has no inventory."""
     rc = node.resource_class
     if not rc or rc in problems:
         why = (

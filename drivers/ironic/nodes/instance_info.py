@@ -57,7 +57,7 @@ class InstanceInfo:
     fields: Fields
 
     def record(self) -> Record | None:
-        """Return the record of earlier staged values, if there is one."""
+        """Return the record of the values that were staged before, or None."""
         raw = self.fields.get(_RECORD)
         if raw is None:
             return None
@@ -90,7 +90,7 @@ class InstanceInfo:
         }
 
     def changed(self) -> Mapping[str, tuple[object, object]]:
-        """Return the staged capabilities whose value was changed since.
+        """Return the staged capabilities whose values somebody changed since.
 
         :return: name → (staged value, current value)
         """

@@ -59,7 +59,7 @@ class Node:
 
     @property
     def called(self) -> str:
-        """The name that operators use: its name, or else its uuid."""
+        """The name that operators use: the node's name, else its uuid."""
         return error_text.printable(self.name or self.ident)
 
     @classmethod
@@ -68,7 +68,7 @@ class Node:
     ) -> typing.Self:
         """Return the node of one row of Ironic's API.
 
-        :param traits: those of a row that was read without them
+        :param traits: the traits, if the row was read without them
         :raises NoUuid: the row is well-formed, but its uuid is invalid
         :raises errors.UnknownState: a field is missing or of another type
         """
@@ -251,7 +251,7 @@ def why_reserved(node: Node, *, skip_in_use: bool) -> str | None:
 def records(node: Node, *, skip_in_use: bool) -> dict[str, inventory.Record]:
     """Return the node's inventory: one unit of its resource class.
 
-    :raises errors.InvalidName: it has no class, or one that is invalid
+    :raises errors.InvalidName: the node has no class, or an invalid one
     """
     rc = names.custom_name(node.resource_class or '')
     reserved = why_reserved(node, skip_in_use=skip_in_use) is not None

@@ -62,7 +62,7 @@ class Reading:
     def facts(
         self, ident: str
     ) -> tuple[ironic.Node, describe.Problem | None] | None:
-        """Return all that decides what a node becomes; None without node."""
+        """Return what decides a node's description; None if it is missing."""
         node = self.nodes.get(ident)
         if node is None:
             return None
@@ -75,7 +75,7 @@ class Reading:
         return [n for n in self.nodes if self.facts(n) != before.facts(n)]
 
     def in_doubt(self, known: answers.Found) -> Sequence[str]:
-        """Return the nodes whose traits the nodes known do not tell.
+        """Return the nodes whose traits the known nodes do not tell.
 
         They are new, or another field has changed, and so may have the traits.
         """

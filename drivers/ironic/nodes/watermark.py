@@ -10,11 +10,11 @@ it, and further by an *overlap*.
 The overlap is necessary because a row may appear below the mark. A transaction
 sets the time of a row before it commits, the clocks of Ironic's processes
 differ, and MySQL keeps whole seconds. A row that appears within the overlap
-after its time is found: each walk reads the overlap again, until it has read it
-when the mark had stood still for as long, by this agent's clock. The walks after
-that end at the first row while it is the same. The walk by ``created_at`` is not
-even begun then if the node that was enrolled last is the same: Ironic finds that
-one by its index, and its uuid alone costs little.
+after its time is found: each walk reads the overlap again, until it has read
+it when the mark had stood still for as long, by this agent's clock. Later
+walks end at their first row as long as that row stays the same. If the node
+that was enrolled last is the same, the walk by ``created_at`` is left out:
+Ironic finds that one by its index, and its uuid alone costs little.
 """
 
 import dataclasses
@@ -55,8 +55,8 @@ class Mark:
     :ivar rows: how many rows with a time a walk down to this mark is likely to
         read while it is not settled: as many as came since the mark before it,
         those within the overlap, and the one behind them, which ends the walk
-    :ivar last: the uuid of the node that was enrolled last, before the list was
-        read by ``CREATED``; None if there was none
+    :ivar last: the uuid of the node that was enrolled last, before the list
+        was read by ``CREATED``; None without nodes
     """
 
     newest: dt.datetime | None
@@ -113,8 +113,8 @@ class Walk:
     """One reading of the list by one key, page by page.
 
     PostgreSQL lists the rows without a time first. A page cannot begin behind
-    such a row: Ironic would leave out rows with a time. So the first page is
-    made longer until it has a row with a time.
+    such a row: Ironic would leave out rows with a time. So the walk asks for a
+    longer first page until a row has a time.
 
     :param mark: where to end; None to read the newest time and no more
     :param now: seconds of this agent's clock
@@ -163,7 +163,7 @@ class Walk:
         times = [answers.time_of(row, self.key) for row in page.rows]
         answers.collect_newest(page.rows, self.found)
         if asked.ascending:
-            # A list without a time at either end has none.
+            # If the rows at both ends of a list have no time, no row has one.
             if times and times[0] is not None:
                 self.ask = Ask(limit=_MORE)
             return
@@ -237,7 +237,7 @@ class Walk:
         return Ask(limit=self._grown(asked.limit), marker=marker)
 
     def _past_nulls(self, asked: Ask, got: int) -> Ask | None:
-        """Ask for more than a first page that has no time at all."""
+        """Ask for a longer first page, because this one has no time at all."""
         if asked.limit == 1:
             return Ask(limit=1, ascending=True)
         if got < asked.limit or asked.limit >= self._most:

@@ -134,8 +134,8 @@ USERFAULTFD = '/proc/sys/vm/unprivileged_userfaultfd'
 def _by_options_alone(known: facts.Facts) -> Iterator[Finding]:
     """Yield a finding for each of these traits.
 
-    What nova and its options give to guests, a host without libvirt does not
-    have: only an answer of libvirt tells that guests can start there.
+    A host without libvirt does not have what nova and its options give to
+    guests: only an answer of libvirt tells that guests can start there.
     """
     has_answered = known.versions is not None or bool(known.answered)
     for one in (

@@ -21,7 +21,7 @@ from . import host_capabilities
 class GuestOptions:
     """The options that decide what guests of this host can have.
 
-    :ivar machine_types: arch → the machine type of guests that ask for none
+    :ivar machine_types: arch → the machine type of guests that name no type
     :ivar tpm_secrets: the ways to keep the secret of a TPM
     :ivar images_type: nova's storage of disks, for example rbd
     """

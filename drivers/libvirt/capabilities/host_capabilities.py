@@ -108,7 +108,7 @@ def machine_types(options: Iterable[str]) -> Mapping[str, str]:
 def host_kind(
     host: HostCapabilities, virt_type: str, defaults: Mapping[str, str]
 ) -> hypervisor.DomainCapabilitiesRequest:
-    """Return the kind of guest that nova starts if an image asks for none."""
+    """Return the kind of guest that nova starts if an image names none."""
     own = [guest for guest in host.guests if guest.arch == host.arch]
     return hypervisor.DomainCapabilitiesRequest(
         emulator=own[0].emulator(virt_type) if own else '',

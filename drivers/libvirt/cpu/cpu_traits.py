@@ -29,7 +29,7 @@ class Row:
     :ivar libvirt: names in libvirt's cpu_map
     :ivar vendors: the vendors whose processors have it; empty for all
     :ivar switch: a file of the host that must also contain 1 or Y
-    :ivar hidden_by: the kernel may omit the words if it shows this one
+    :ivar hidden_by: a word; if the kernel shows it, it may omit the others
     :ivar hidden: why the kernel shows no word for it; then only libvirt tells
     :ivar misread: py-cpuinfo decodes it wrongly, so its word proves nothing
     :ivar of_child: it belongs on a child with MEM_ENCRYPTION_CONTEXT, never on

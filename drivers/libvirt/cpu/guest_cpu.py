@@ -29,7 +29,7 @@ _VENDORS = {
 
 
 def vendor_id(name: str | None) -> str:
-    """Return the processors' own word for a vendor; empty if it has none."""
+    """Return the processors' own word for a vendor; '' for other vendors."""
     return _VENDORS.get(name or '', '')
 
 
@@ -170,7 +170,7 @@ def unusable(cpu: GuestCpu, why: str, *, surely: bool) -> GuestCpu:
 def with_flags(
     cpu: GuestCpu, options: CpuOptions, offered: GuestCpu
 ) -> GuestCpu:
-    """Return the features with those that the options add or take away.
+    """Return the features after the options added and removed some.
 
     :param offered: everything that the hypervisor can give
     """

@@ -87,10 +87,11 @@ class Children:
 
     :ivar known: the children
     :ivar unknown: the name of a child that is unknown now → the reason; it
-        stays as placement has it. Without a reason, another line says it
+        stays as placement has it. An empty reason means that another line
+        tells the reason
     :ivar unknown_kinds: the same for all children of a kind
-    :ivar unlikely: those of ``unknown`` that the host hardly has; only for
-        one that placement has, a line tells that it is unknown
+    :ivar unlikely: the children in ``unknown`` that the host probably lacks. A
+        line about such a child is printed only if placement has it
     :ivar notes: lines for the operator
     :ivar faults: lines that say why the node is not as it should be
     """
@@ -114,7 +115,7 @@ class Children:
         )
 
     def findings(self) -> list[finding.Finding]:
-        """Return the findings of all children; one that is unknown has one."""
+        """Return the findings of all children, one for each unknown child."""
         unknown = [
             finding.Finding(
                 trait=None,

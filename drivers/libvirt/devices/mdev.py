@@ -46,7 +46,7 @@ class EnabledType:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class EnabledTypes:
-    """The enabled types: those of single parents, and the one of the others.
+    """The enabled types: by parent, and the type for all other parents.
 
     :ivar dropped: types without addresses that come too late to be used
     """
@@ -338,7 +338,7 @@ def not_whole(
 ) -> dict[str, str]:
     """Return PCI address → the reason why no guest gets the whole device.
 
-    :param found: the providers of the parents, as far as they are known
+    :param found: the known providers of the parents
     :param reported: the names of the children that placement has
     """
     selected = {child.name for child in found.known} | set(found.unknown)

@@ -134,7 +134,7 @@ def _supported(element: xml.Element | None) -> bool | None:
 def _number(
     element: xml.Element | None, tag: str, *, supported: bool | None
 ) -> int | None:
-    """Return the number in an element: 0 if it is about nothing supported."""
+    """Return the number in an element; 0 if nothing there is supported."""
     if element is None or not supported:
         return 0 if supported is False else None
     text = element.findtext(tag, '').strip()
@@ -264,7 +264,7 @@ def _tdx(facts: Facts) -> tuple[int, str]:
 
 
 def _capacity(text: str | None) -> int | None:
-    """Return the number behind ``tdx`` in misc.capacity, 0 if it has none."""
+    """Return the number after ``tdx`` in misc.capacity; 0 without ``tdx``."""
     for line in (text or '').splitlines():
         key, _, number = line.strip().partition(' ')
         if key == 'tdx':

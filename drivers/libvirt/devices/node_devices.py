@@ -245,7 +245,7 @@ def _identifier(element: xml.Element | None) -> str:
 
 
 def _numa_node(numa: xml.Element | None) -> int | None:
-    """Return the NUMA node; -1 is the kernel's word for none."""
+    """Return the NUMA node; the kernel writes -1 if there is no node."""
     node = None if numa is None else numa.get('node')
     return None if node in (None, '-1') else _integer(node)
 

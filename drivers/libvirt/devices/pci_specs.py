@@ -105,7 +105,7 @@ class DeviceSpec:
 
 
 def parse(texts: Sequence[str], *, reported: bool) -> tuple[DeviceSpec, ...]:
-    """Return the entries in their order: the first one that selects counts.
+    """Return the entries in order; the first that selects a device counts.
 
     :param reported: ``[pci] report_in_placement``
     :raises errors.ConfigError: an entry is wrong

@@ -28,7 +28,8 @@ _NIC_AGENT = re.compile(r'.+:NIC Switch agent:(?P<interface>[^:]+)')
 Data = tree_module.ProviderData
 Tree = tree_module.ProviderTree
 
-#: The fields that are the driver's; the ratio is operators', if it gives none.
+#: The fields that the driver decides. The ratio is the operators' if the
+# driver gives none.
 _FIELDS = ('total', 'reserved', 'min_unit', 'max_unit', 'step_size')
 
 
@@ -73,7 +74,7 @@ def claimed(
 
 
 def _cards_without_interface(devices: NodeDevices) -> list[str]:
-    """Return the addresses of network cards, VFs excepted, without one."""
+    """Return the addresses of network cards without interface, except VFs."""
     parents = {net.parent for net in devices.net}
     return [
         device.address
@@ -110,7 +111,7 @@ def without(
     devices: NodeDevices,
     others: Mapping[str, str],
 ) -> Children:
-    """Return the children whose devices no other project's provider has.
+    """Return the children whose devices have no provider of another project.
 
     :param others: PCI address → the reason why the device is another's
     """

@@ -32,7 +32,7 @@ RESERVED = '[DEFAULT] reserved_host_cpus'
 class Host:
     """The processors of the host, by their numbers.
 
-    :ivar present: those that exist, offline ones included
+    :ivar present: the processors that exist, including offline ones
     """
 
     present: frozenset[int]
@@ -105,9 +105,9 @@ class CpuSets:
 def shared(sets: CpuSets, host: Host) -> frozenset[int]:
     """Return the processors that are VCPU.
 
-    ``vcpu_pin_set`` goes before ``cpu_shared_set``. If only dedicated
-    processors are named, there are none; if no option is set, all that are
-    online.
+    ``vcpu_pin_set`` goes before ``cpu_shared_set``. If the options name only
+    dedicated processors, there are none. If no option is set, these are all
+    online processors.
 
     :raises errors.DriverError: an option names others than these
     """
@@ -150,7 +150,7 @@ def usable(sets: CpuSets, host: Host) -> dict[str, frozenset[int]]:
 def record(rc: str, count: int, sets: CpuSets) -> inventory.Record:
     """Return the record of a class with this number of processors.
 
-    A guest has its processors of any class but VCPU for itself.
+    A guest shares only VCPU; processors of any other class are its own.
 
     :raises errors.DriverError: an option reserves more than these
     """

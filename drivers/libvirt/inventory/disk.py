@@ -128,8 +128,8 @@ def _pool_stats(answer: str, pool: str) -> Mapping[str, Any]:
 def steady(gib: int, current: inventory.Record | None) -> int:
     """Return the total to report, which stays while it is nearly right.
 
-    Else each host would write to placement in each cycle, because what fits
-    into a pool changes with each write to the cluster.
+    Otherwise each host would write to placement in each cycle, because each
+    write to the cluster changes what fits into a pool.
     """
     before = int(current['total']) if current is not None else 0
     near = abs(gib - before) * 100 <= gib * _STEADY_PERCENT

@@ -81,7 +81,7 @@ def total_mib(
 def _largest(libvirt_mib: int | None, meminfo: str | None) -> int:
     """Return the larger number.
 
-    libvirt's alone could be one that still grows, so it does not count without
+    libvirt's number alone could still grow, so it does not count without
     /proc/meminfo.
     """
     return max(libvirt_mib or 0, _mib(meminfo, 'MemTotal'))

@@ -47,7 +47,7 @@ def cells(capabilities: str) -> tuple[Cell, ...]:
     """Return the NUMA nodes of a host.
 
     :param capabilities: the XML of the host's capabilities
-    :raises hypervisor.Unanswered: it does not tell them
+    :raises hypervisor.Unanswered: the capabilities do not tell the nodes
     """
     root = xml.parse(capabilities, 'the host')
     try:

@@ -74,7 +74,7 @@ def names_on_host(answer: str) -> frozenset[str]:
 def check(rc: str, wanted: Iterable[str], existing: frozenset[str]) -> None:
     """Check that the host has all namespaces of a class.
 
-    :raises errors.DriverError: one is missing
+    :raises errors.DriverError: a namespace is missing
     """
     missing = [name for name in wanted if name not in existing]
     if missing:

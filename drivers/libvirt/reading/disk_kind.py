@@ -54,7 +54,7 @@ def findings(
 
 
 def _device(mounts: str, path: str) -> str:
-    """Return the numbers of the path's device, empty if it has none."""
+    """Return the numbers of the path's device; empty without a device."""
     best, found = '', ''
     for point, device in _mounts(mounts):
         if _is_below(path, point) and len(point) >= len(best):

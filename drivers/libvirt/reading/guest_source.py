@@ -33,7 +33,7 @@ class GuestSource:
     """libvirt as a source of the features of one kind of guest.
 
     :ivar request: the kind of guest; its architecture is the host's
-    :ivar host_cpu: the element ``host/cpu`` of capabilities, if there is one
+    :ivar host_cpu: the element ``host/cpu`` of capabilities, or None
     """
 
     libvirt: hypervisor.Hypervisor
@@ -127,7 +127,7 @@ class GuestSource:
     def _check_listed(self) -> None:
         """Check that libvirt has names for all features, or the models.
 
-        :raises hypervisor.Unsupported: it names some of them only
+        :raises hypervisor.Unsupported: libvirt has names for only some of them
         """
         if cpu_traits.family(self._arch) not in _LISTED:
             raise hypervisor.Unsupported(
@@ -142,7 +142,8 @@ class GuestSource:
     def _host(self, options: guest_cpu.CpuOptions) -> guest_cpu.GuestCpu:
         """Return the features of the host's own processors.
 
-        :raises hypervisor.Unsupported: they say nothing about guests
+        :raises hypervisor.Unsupported: the host's processors say nothing about
+            guests
         """
         cpu = self.host_cpu
         if (
@@ -274,7 +275,8 @@ def _of_cpu(
 ) -> guest_cpu.GuestCpu:
     """Return the features of a CPU whose list of features is complete.
 
-    :raises hypervisor.Unanswered: there is no model, so it is no such list
+    :raises hypervisor.Unanswered: the CPU has no model, so its list may be
+        incomplete
     """
     policies = dict(guest_cpu.policies(cpu))
     model = (cpu.findtext('model') or '').strip()

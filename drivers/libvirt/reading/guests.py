@@ -35,7 +35,7 @@ _NAME = re.compile(r'^name "([^"]+)"', re.MULTILINE)
 def emulator_devices(run: sources.Runner, emulator: str) -> frozenset[str]:
     """Return the names of the devices.
 
-    :raises errors.DriverError: they cannot be read
+    :raises errors.DriverError: the names cannot be read
     """
     if not emulator:
         raise errors.DriverError('libvirt names no emulator')

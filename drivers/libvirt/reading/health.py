@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The health of a PCI device, from its files below /sys.
 
-It reads files through ``HostFiles``. A device in error is not offered:
-its whole inventory is reserved until it is well again. A file that cannot be
-read says nothing: no device is in error because of it, and none that was is
+It reads files through ``HostFiles``. A device in error is not offered: its
+whole inventory is reserved until it is well again. A file that cannot be read
+changes nothing: no device is in error because of it, and no device in error is
 well again.
 """
 

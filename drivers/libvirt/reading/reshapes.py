@@ -67,7 +67,7 @@ class Reshapes:
         nodes: Mapping[str, str],
         allocations: moves.Allocations | None,
     ) -> Decision:
-        """Return the amounts and children; those that wait are unknown.
+        """Return the amounts and children; those that must wait are unknown.
 
         It moves amounts between classes of the host, in place. Its caller
         moves the shares when the children are in the tree.
@@ -104,9 +104,9 @@ class Reshapes:
         leaving: Collection[str],
         allocations: moves.Allocations | None,
     ) -> tuple[amounts.Amounts, Children]:
-        """Return both; another layout is unknown while guests use the old one.
+        """Return both; a new layout is unknown while guests use the old one.
 
-        :param leaving: the uuids of the providers of the old one
+        :param leaving: the uuids of the providers of the old layout
         """
         if not leaving:
             return found, children
@@ -205,9 +205,9 @@ def _reserved(
 ) -> tuple[amounts.Amounts, Children]:
     """Return both when placement has both layouts: nothing is offered twice.
 
-    The nodes are reserved, because the other service would put back what is
-    reserved on the host. The host is reserved as well if guests use the nodes,
-    as it offers their processors again.
+    The nodes are reserved instead, because the other service would undo a
+    reservation on the host. The host is reserved as well if guests use the
+    nodes, as it offers their processors again.
     """
     if allocations is None:
         raise errors.ReshapeNeeded

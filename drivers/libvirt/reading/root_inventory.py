@@ -18,7 +18,7 @@ from ..inventory import amounts, cpus, disk, memory, numa, pmem
 from ..options import inventory as options
 from . import sources
 
-_PINNED = 1.0  # the ratio of what a guest has for itself
+_PINNED = 1.0  # the ratio of resources that guests do not share
 MIB_PER_GIB = 1024
 
 
@@ -53,8 +53,8 @@ class RootInventory:
     ) -> tuple[amounts.Amounts, Children]:
         """Return the host's own amounts, and the NUMA nodes as its children.
 
-        There are none unless an option asks for them. If they are unknown,
-        their amounts are neither on the host nor on new children.
+        There are no NUMA nodes unless an option asks for them. If they are
+        unknown, their amounts are neither on the host nor on new children.
 
         :param root: the name of the host's own provider
         :param found: the amounts of the whole host

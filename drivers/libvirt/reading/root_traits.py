@@ -19,7 +19,7 @@ from ..devices.pci_specs import DeviceSpec
 from ..inventory import disk
 from . import disk_kind, guests, pycpuinfo, remote_ports, sources
 
-# libvirt reads these descriptors of firmware anew when one changes.
+# libvirt reads these firmware descriptors again when one changes.
 _FIRMWARE = ('/usr/share/qemu/firmware', '/etc/qemu/firmware')
 
 
@@ -32,7 +32,7 @@ class Answer:
 
     :ivar findings: a finding for every trait, then the words without one
     :ivar answered: False if no source listed the features of the processors
-    :ivar guests: what guests can have, as libvirt tells
+    :ivar guests: what libvirt tells about guests
     """
 
     findings: tuple[finding.Finding, ...]
@@ -65,7 +65,7 @@ class RootTraits:
         self._kept: _Kept | None = None
 
     def read(self) -> Answer:
-        """Return what is known now."""
+        """Return the findings that are known now."""
         machine, kernel = self._kernel()
         found = self._guests.read(self._host(machine, kernel))
         facts = self._facts(machine, kernel, found)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sources of a description: everything that the driver reads of a host.
 
-It does I/O through what it names. ``driver.py`` asks for the sources of this
-host; a test gives the driver those of a recorded host.
+It does no other I/O than that of the sources it names. ``driver.py`` asks for
+the sources of this host; a test gives the driver those of a recorded host.
 
 ``Commands`` runs the host's programs. A program gets no shell, a deadline and a
 limit on its output. A program that hangs in the kernel cannot be killed, so it
@@ -55,7 +55,7 @@ class Commands:
     def __call__(self, argv: Sequence[str]) -> str:
         """Return what the program prints.
 
-        :raises errors.DriverError: it failed, or took too long
+        :raises errors.DriverError: the program failed, or took too long
         """
         key = tuple(argv)
         with self._lock:

@@ -160,7 +160,8 @@ class Recording:
     def _keep_all(
         self, folder: str, found: Mapping[str, str]
     ) -> Mapping[str, str]:
-        # The mark tells an empty list from one that nobody asked for.
+        # The mark distinguishes an empty list from a list that was not asked
+        # for.
         self.texts[f'{folder}/{ASKED}'] = ''
         for name, text in found.items():
             self.texts[f'{folder}/{name}.xml'] = text

@@ -44,7 +44,7 @@ def used_by(folder: str) -> str:
 
 
 def program(argv: Sequence[str]) -> str:
-    """Return the path, below their folder, of what a program printed."""
+    """Return the path, below the recording, for what a program printed."""
     return argv[0].lstrip('/')
 
 
@@ -120,7 +120,7 @@ class _Files(host_files.HostFiles):
         return found
 
     def changed(self, path: str) -> int | None:
-        """Return when a file or folder was changed, None if there is none."""
+        """Return when a file or folder was changed; None if it is missing."""
         return self._asked.changed(path)
 
     def machine(self) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Replaces the names of one owner's things in the texts of a recorded host.
+"""Replaces names that identify a host's owner in the texts of a recording.
 
 Pure: no I/O, configuration, logging or clock. UUIDs, MAC addresses, serial
 numbers and the host's names are replaced, in paths and texts alike. The same
@@ -108,7 +108,7 @@ class _Replacements:
         return new.replace(':', between)
 
     def _serial(self, match: re.Match[str]) -> str:
-        # As long as before, and of digits: s390x has six of them.
+        # It keeps the length, and has only digits: s390x has six of them.
         number = self._number('serial', match[0])
         return f'{number:0{len(match[0])}d}'[-len(match[0]) :]
 

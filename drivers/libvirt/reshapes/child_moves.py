@@ -79,7 +79,7 @@ def shares(
     :param having: (consumer, class) → its amount of the host's own provider
     :param classes: class → the kind of the children that report it
     :param parents: uuid of a mediated device → libvirt's name of its parent
-    :raises moves.Waits: the device of a consumer is not known
+    :raises moves.Waits: it is unknown which device a consumer has
     """
     for (consumer, rc), amount in having.items():
         guest = known.get(consumer)

@@ -93,7 +93,7 @@ class LibvirtDriver(_ReportedByAgent, libvirt.LibvirtDriver):
         nodename: str,
         allocations: Optional[Mapping[str, Any]] = None,
     ) -> None:
-        """Give nova what it keeps to itself about devices, and keep the tree.
+        """Give nova its own data about devices, and store the tree for it.
 
         Nova assigns a guest the persistent memory that this method lists, and
         looks in the tree for mediated devices. Placement gets none of it.
@@ -109,7 +109,7 @@ class LibvirtDriver(_ReportedByAgent, libvirt.LibvirtDriver):
     def _allocate_mdevs(self, allocations: Optional[Mapping[str, Any]]) -> Any:
         """Find a provider that the agent created since nova read the tree.
 
-        Whatever goes wrong here, nova's own method says what it misses.
+        If something goes wrong here, nova's own method reports it.
         """
         known = self.provider_tree
         if known is not None:
@@ -139,7 +139,7 @@ class IronicDriver(_ReportedByAgent, ironic.IronicDriver):
 
 
 def _mark() -> None:
-    """Write the file that names this process, unless it does so already.
+    """Write the file that names this process, unless it names it already.
 
     compute-agent writes nothing on a host whose nova-compute has no such file.
     Another nova-compute that was started here by hand may have replaced it.

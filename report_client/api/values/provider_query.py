@@ -48,7 +48,7 @@ class MemberOf:
         """Return the condition of one ``--member-of`` option.
 
         :param text: ``UUID``, ``in:UUID,UUID``, and each with ``!`` before it
-        :raises errors.InvalidName: it has another form
+        :raises errors.InvalidName: the text has another form
         """
         text = _checked(text)
         bare = text.removeprefix(NOT)

@@ -38,7 +38,8 @@ def is_known_here(name: str) -> bool:
 def check(name: str) -> str:
     """Return the name of a trait, if it is in the grammar.
 
-    :raises errors.InvalidName: it is not; the message suggests a name
+    :raises errors.InvalidName: the name is outside the grammar; the message
+        suggests a name
     """
     try:
         return names.check_symbol(name, 'trait')

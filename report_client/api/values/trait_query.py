@@ -122,7 +122,7 @@ class TraitQuery:
 
     @property
     def least_version(self) -> Version:
-        """The oldest microversion of ``GET /resource_providers`` for it.
+        """The oldest microversion of ``GET /resource_providers`` that has it.
 
         1.18 has ``required``, 1.22 ``!``, 1.39 ``in:`` and repetition.
         """
@@ -170,7 +170,7 @@ def _terms(text: str, whole: str, form: str) -> Iterator[str]:
 def _bare(text: str) -> str:
     """Return the text of an option, which has no marks of placement's API.
 
-    :raises errors.InvalidName: it has one
+    :raises errors.InvalidName: the text has such a mark
     """
     bare = text.strip()
     if bare.startswith(ANY_OF):

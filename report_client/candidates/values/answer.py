@@ -82,7 +82,7 @@ def read(body: object) -> Answer:
     """Return the decoded answer to ``GET /allocation_candidates``.
 
     :param body: decoded JSON, of microversion 1.29 to 1.39
-    :raises errors.MalformedAnswer: it is not as documented
+    :raises errors.MalformedAnswer: the body is not as documented
     """
     try:
         return _answer(body)

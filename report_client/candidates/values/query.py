@@ -87,7 +87,7 @@ class Group:
     def merge(self, other: 'Group') -> 'Group':
         """Return the group with the requirements of both.
 
-        :raises errors.ConfigError: they contradict each other
+        :raises errors.ConfigError: the two groups contradict each other
         """
         for rc in self.resources.keys() & other.resources.keys():
             first, second = self.resources[rc], other.resources[rc]
@@ -112,7 +112,8 @@ class Group:
 def check_class(name: str) -> str:
     """Return the name of a resource class, if it is in the grammar.
 
-    :raises errors.InvalidName: it is not; the message suggests a name
+    :raises errors.InvalidName: the name is outside the grammar; the message
+        suggests a name
     """
     try:
         return names.check_symbol(name, 'resource class')
@@ -227,7 +228,7 @@ class Request:
     def _check_resources(self) -> None:
         """Refuse a group without resources, unless it is in a same_subtree.
 
-        :raises errors.ConfigError: there is such a group
+        :raises errors.ConfigError: a group asks for no resources
         """
         if not any(group.resources for group in self.groups):
             raise errors.ConfigError(

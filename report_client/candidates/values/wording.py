@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from .neighbourhood import NearProvider, Neighbourhood
 from .requirements import Kind, Requirement
 
-# The nearest provider, and the facts about it.
+# The provider that comes nearest to the requirements, and facts about it.
 Facts = tuple[NearProvider, str]
 
 # Facts about requirements of the whole request; the root stands for the tree.
@@ -159,7 +159,7 @@ class Wording:
     def _able(self, part: Requirement) -> list[NearProvider]:
         """Return providers that could provide an amount of the group.
 
-        If there are none, the result is the root alone.
+        Without such providers, the result is the root alone.
         """
         able = [p for p in self.near.providers if self._provided(p, part)]
         return able or [self.near.root]

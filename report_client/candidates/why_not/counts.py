@@ -113,8 +113,9 @@ class Counting:
     ) -> Count:
         """Count an amount.
 
-        A host whose amount comes from a pool is in no answer to the amount
-        alone; if it fails, it does not in the answer to all others.
+        A host whose amount comes from a pool is in no answer to a request for
+        the amount alone. If it fails the amount for certain, it is in the
+        answer to all the other amounts.
         """
         left = every - able
         if not left:

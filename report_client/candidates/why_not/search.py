@@ -49,8 +49,9 @@ class Search:
 
         First the amounts are judged alone, then the conditions together with
         the available amounts. No answer can judge a condition that depends on
-        an unavailable amount; it is returned only if it fails for certain. A
-        requirement that could not be judged is not returned: see ``doubts``.
+        an unavailable amount; it is returned only if it fails for certain.
+        Requirements that could not be judged are not returned: ``doubts`` has
+        them.
         """
         found = self._unavailable_amounts()
         failed = [part for parts in found for part in parts]

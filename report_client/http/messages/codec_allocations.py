@@ -181,7 +181,7 @@ def replacement(
 
     With a type it needs 1.38.
 
-    :param generation: the consumer's; None for one that has nothing yet
+    :param generation: that of the consumer; None if it has no allocations yet
     """
     body = _consumer(
         alloc.Move(consumer=wanted, allocations=wanted.allocations)

@@ -18,7 +18,7 @@ def request(  # noqa: PLR0911 (a case for each kind)
 ) -> codec.Request:
     """Return the request that carries out an operation.
 
-    :param generations: those of the providers whose contents it replaces
+    :param generations: the generations of the providers that it writes
     """
     match operation:
         case ops.CreateTrait(name=name):
@@ -53,7 +53,7 @@ def request(  # noqa: PLR0911 (a case for each kind)
 
 
 def generation_after(operation: ops.Operation, answer: object) -> int | None:
-    """Return the provider's generation in the answer, None if it has none.
+    """Return the provider's generation in the answer; None without one.
 
     :raises errors.MalformedAnswer: the answer is not as documented
     """

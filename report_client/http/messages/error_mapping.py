@@ -48,7 +48,7 @@ class Access:
 
     :ivar where: placement's name and address
     :ivar hint: advice for the case that it does not answer
-    :ivar keystone: the address of keystone; empty if there is none
+    :ivar keystone: the address of keystone; empty without keystone
     :ivar cafile: the file with the certificates that are trusted; empty for
         those of the system
     :ivar has_scope: False if the options name no project for the token
@@ -73,7 +73,7 @@ class Access:
 
 
 def first_error(body: object, content: bytes) -> dict[str, Any]:
-    """Return the first error of an answer; {} if there is none.
+    """Return the first error of an answer; {} if the answer has no errors.
 
     If the body is not placement's, the error has its text as ``detail``. A
     proxy answers with HTML. Keystone's middleware answers with JSON: an object

@@ -26,7 +26,7 @@ def parse(read: Callable[[], _T], body: object) -> _T:
 
     :param read: raises KeyError, TypeError or ValueError for a wrong shape
     :param body: the answer, for the message
-    :raises errors.MalformedAnswer: it is not as documented
+    :raises errors.MalformedAnswer: the body is not as documented
     """
     try:
         return read()
@@ -74,8 +74,8 @@ def strings(value: object) -> frozenset[str]:
 def known_names(value: object) -> frozenset[str]:
     """Return the names in an array of all that placement knows.
 
-    A name that is not Unicode is left out. It is none that this agent could
-    use, so it does not make the others unknown.
+    A name that is not Unicode is left out. The agent could not use such a
+    name, so the other names still count as known.
     """
     return frozenset(
         string(item)

@@ -110,7 +110,7 @@ class _Text:
     def rest(self, pending: str) -> str:
         """Return the pending text and the whole remaining text.
 
-        :raises ValueError: it is too long
+        :raises ValueError: the text is too long
         """
         parts, length = [pending], len(pending)
         for part in self._parts:
@@ -122,7 +122,7 @@ class _Text:
 
 
 def _rows(text: _Text) -> Iterator[Any]:
-    """Yield each row as it is decoded, a usual one as the match of it.
+    """Yield each row decoded; a row of the usual form as its match.
 
     :raises ValueError, RecursionError: the text is not JSON
     """
@@ -177,8 +177,8 @@ def _usual(row: re.Match[str], known: dict[str, str]) -> codec.ListedProvider:
 def _whole(text: str) -> list[Any]:
     """Return the rows of a body that does not begin with a non-empty list.
 
-    The list is empty or follows another key, or the body is something else.
-    The last two are rare, so the body is decoded at once.
+    The list is empty, or comes after another key, or the body is no list. The
+    last two are rare, so the body is decoded at once.
     """
     body = json.loads(text) if text else None
     return json_shapes.parse(

@@ -122,7 +122,7 @@ class _Comparing:
 
     @classmethod
     def begun(cls, trial: Trial, *, trusts: bool) -> typing.Self:
-        """Bring the world as it is to placement.
+        """Run a cycle, so that placement has the world as it is.
 
         :param trusts: True if the agent asks for no description while the
             facts of a node are equal

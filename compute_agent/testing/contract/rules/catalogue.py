@@ -36,7 +36,8 @@ class Rule:
     :ivar number: CA and three digits
     :ivar title: the rule as a sentence without its full stop
     :ivar check: raises ``Broken``, ``DoesNotApply`` or ``NotTried``
-    :ivar needs: the capability whose drivers it concerns; None for all drivers
+    :ivar needs: the capability of the drivers that the rule is for; None if it
+        is for all drivers
     :ivar since: the version of the contract that has it first
     """
 

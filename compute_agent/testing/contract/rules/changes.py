@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules about changes: a hint that costs little and spoils nothing.
 
-What ``changes`` leaves out costs time only, so no rule asks that a driver tells
-a certain change.
+A change that ``changes`` leaves out costs only time, so no rule requires that
+a driver tells a certain change.
 """
 
 import functools
@@ -19,7 +19,7 @@ from ..capability import Capability
 from ..recorder import question
 from ..trial import Cycle, Trial
 
-_MANY = 8  # nodes, of which a list is dearer than a question
+_MANY = 8  # nodes, so many that a list costs more than a question
 _SETTLING = 2  # cycles in which placement follows a changed world
 _SINCE = question(since=0)
 _DESCRIBES = 'facts and update_provider_tree'
@@ -225,8 +225,8 @@ def _check_stays_unnamed(names: frozenset[str], left: frozenset[str]) -> None:
 def failure_is_raised(trial: Trial) -> None:
     """Check that changes raises if a source fails, and forgets nothing.
 
-    Three drivers see the same change. One meets no failure. Of the others,
-    one is asked again afterwards, and one only lists its nodes.
+    Three drivers see the same change. One of the drivers meets no failure. Of
+    the others, one is asked again afterwards, and one only lists its nodes.
     """
     if not trial.world.seams:
         raise NotTried(

@@ -107,7 +107,7 @@ def cycles_leave_nothing(trial: Trial) -> None:
 
 
 def _growth(trial: Trial) -> dict[str, int]:
-    """Run cycles; return what grew by at least one in each of them."""
+    """Run cycles; return the things whose number grew in each cycle."""
     before = _counts() | _objects(trial)
     for _ in range(_CYCLES):
         _cycle(trial)
@@ -126,7 +126,7 @@ def _cycle(trial: Trial) -> None:
 
 
 def _counts() -> dict[str, int]:
-    """Return the number of things that a process has too few of."""
+    """Return the numbers of the things that are limited in a process."""
     gc.collect()
     found = {'threads more run': threading.active_count()}
     with contextlib.suppress(OSError):
@@ -264,7 +264,7 @@ def description_ends(trial: Trial) -> None:
 
 
 def _join(threads: Collection[threading.Thread]) -> None:
-    """Wait until threads end, and for none of them for ever."""
+    """Wait until threads end, for a limited time."""
     end = time.monotonic() + _SECONDS
     for thread in threads:
         thread.join(max(end - time.monotonic(), 0.0))

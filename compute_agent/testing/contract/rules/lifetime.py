@@ -18,7 +18,7 @@ _PAUSE = 0.01
 
 
 def made_from_options(trial: Trial) -> None:
-    """Check that the driver is made, and asks no remote source for it."""
+    """Check that a driver can be made, and asks no remote source meanwhile."""
     _check_declared(trial)
     trial.watch.clear()
     made = trial.make_driver()
@@ -176,7 +176,7 @@ def close_ends_threads(trial: Trial) -> None:
 
 
 def events_wake(trial: Trial) -> None:
-    """Check that an event calls ``wake``, and none does after close()."""
+    """Check that an event calls ``wake``, but not after close()."""
     event = trial.world.event
     if event is None:
         raise NotTried('World.event is not given')

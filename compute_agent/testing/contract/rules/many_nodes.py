@@ -128,7 +128,7 @@ def _check_answer(trial: Trial, left: str, answer: virt.Existence) -> None:
 
 
 def parallel_is_equal(trial: Trial) -> None:
-    """Check that nodes described side by side are described the same."""
+    """Check that descriptions in parallel threads give the same result."""
     _set_nodes(trial, _SIZES[-1])
     trial.sync()
     trial.workers = _WORKERS
@@ -149,9 +149,10 @@ def parallel_is_equal(trial: Trial) -> None:
 class _Meeting:
     """Lets the threads that describe nodes meet, two in each call.
 
-    What one of them left in an attribute before the call, the other one has
-    then replaced. A thread that nobody joins goes on after a while: time
-    decides how much is tried, and not what is found.
+    If one thread stored something in an attribute before the call, the other
+    thread has replaced it after the call. A thread that meets no other goes on
+    after a while. So the time decides how often threads meet, but not what the
+    rule finds.
 
     :ivar count: the meetings
     """

@@ -98,7 +98,7 @@ def _plant_names(trial: Trial, done: Cycle) -> Iterator[tuple[str, Kind, str]]:
 
 
 def _standard(trial: Trial, said: Said) -> list[str]:
-    """Return a standard trait of which the driver says nothing, if any."""
+    """Return a standard trait that the driver does not mention, if any."""
     decided = _decided(trial)
     asserted = {n for one in said.asserted.values() for n in one.names}
     unknown = trial.unknown_traits(trial.recorder.driver)

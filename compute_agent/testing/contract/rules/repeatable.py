@@ -32,7 +32,7 @@ _ORDERS = (
 
 
 def deterministic(trial: Trial) -> None:
-    """Check that two drivers in the same world describe the same."""
+    """Check that two drivers in the same world give the same description."""
     trial.sync()
     first = _described(trial, trial.make_driver())
     _compare(first, _described(trial, trial.make_driver()), 'a second driver')

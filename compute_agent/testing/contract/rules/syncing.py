@@ -12,7 +12,7 @@ from ..trial import Cycle, Trial
 
 
 def converges(trial: Trial) -> None:
-    """Check that one cycle brings all that the driver says to placement."""
+    """Check that one cycle writes all that the driver says to placement."""
     done = trial.cycle()
     if done.trouble:
         raise Broken(
@@ -158,7 +158,7 @@ def _check_repair(
 
 
 def _lost(before: Held, now: Held) -> Iterator[tuple[str, str]]:
-    """Yield provider and name of what is gone; of a provider, its name."""
+    """Yield provider and name for lost names; the name of a lost provider."""
     for provider, row in before.items():
         if provider not in now:
             yield provider, provider
@@ -171,7 +171,7 @@ def _lost(before: Held, now: Held) -> Iterator[tuple[str, str]]:
 
 
 def _names(note: str, lost: tuple[str, str]) -> bool:
-    """Return True if a note names what is gone, or its provider."""
+    """Return True if a note names the lost name, or its provider."""
     return any(word in note for word in lost)
 
 

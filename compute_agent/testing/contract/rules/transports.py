@@ -2,8 +2,8 @@
 """The rule about servers: their answers fail on the way, or are errors.
 
 Here nothing of the driver is replaced, nor of its client: the failures come
-from the socket. A seam shows how the driver takes the exception or the answer
-that the suite gives it; this shows those that its client gives it.
+from the socket. A seam gives the driver an exception or an answer of the
+suite; here, the driver's own client makes them from a broken connection.
 """
 
 import contextlib
@@ -113,7 +113,7 @@ def _try(
 def _check_clients(trial: Trial) -> None:
     """Check that no seam asks a server that this world does not have.
 
-    :raises NotTried: one does
+    :raises NotTried: a seam asks such a server
     """
     for seam in trial.world.seams:
         owner: Any = seam.owner

@@ -4,8 +4,8 @@
 The fault matrix: each fault at each call through each seam, once in a later
 cycle of the same driver and once in the first cycle after a restart. A driver
 with facts also meets it in a later cycle in which the agent trusts its facts,
-and so asks for no description while they are equal. A driver that tells changes
-meets it while it is asked for them.
+and so asks for no description while they are equal. A driver with ``changes``
+meets the fault during that call.
 """
 
 import contextlib
@@ -111,7 +111,7 @@ def _check_opaque(trial: Trial, fault: Fault) -> None:
 
 
 def failure_is_told(trial: Trial) -> None:
-    """Check that somebody learns of a source that does not answer at all."""
+    """Check that the driver reports a source that does not answer at all."""
     trial.sync()
     normal, _ = normal_cycles(trial)
     tried = _outages(trial, normal)
@@ -134,7 +134,7 @@ def _outages(trial: Trial, normal: Normal) -> int:
 
 
 def check_told(trial: Trial, normal: Normal, failure: Failing) -> None:
-    """Run a cycle while a source fails; somebody must learn of it."""
+    """Run a cycle while a source fails, which the driver must report."""
     with _failing(trial, failure):
         cycle = trial.cycle()
         told = _tells(cycle, normal) or not failure.hits
@@ -319,10 +319,10 @@ def spread(numbers: Sequence[int], most: int) -> list[int]:
 
 
 def _speaking(trial: Trial, fault: Fault) -> list[Seam]:
-    """Return the seams that can tell a fault; note the others.
+    """Return the seams that can have this fault; add notes about the others.
 
     :raises NotTried: the world has no seams
-    :raises DoesNotApply: none of them can tell it
+    :raises DoesNotApply: no seam can have this fault
     """
     if not trial.world.seams:
         raise NotTried(_NO_SEAMS)
@@ -342,7 +342,7 @@ def _speaking(trial: Trial, fault: Fault) -> list[Seam]:
 
 
 def normal_cycles(trial: Trial) -> tuple[Normal, list[watch.Call]]:
-    """Run cycles without a fault; return the calls of the first of them."""
+    """Run cycles without a fault; return the calls of the first cycle."""
     trial.watch.clear()
     trial.quiet_cycle('a cycle without a fault')
     calls = list(trial.watch.calls)
@@ -376,7 +376,7 @@ def _trusting(
 
 
 def _check_facts(cycle: Cycle, normal: Normal, when: str) -> None:
-    """Check that a description of a bad answer has facts of its own.
+    """Check that the facts differ if a bad answer changes the description.
 
     The agent would not ask for the next one, whatever it reports.
     """

@@ -183,7 +183,7 @@ def _check_refused(trial: Trial, conf: worlds.Conf, call: str) -> None:
 def check_error(call: str, exc: Exception, *, number: str = '') -> None:
     """Check that an exception of a driver is a line for the operator.
 
-    :param number: of the rule, if it is not the one that is checked
+    :param number: the rule that it breaks; empty for the rule that runs
     :raises Broken: it is no error of the agent's, or its text is no line
     """
     if not isinstance(exc, errors.AgentError):

@@ -34,7 +34,7 @@ _ENVIRONMENTS = 64  # a few per family of devices, and one per local fact
 
 
 class Partly(list[Plain]):
-    """The devices of a family, if an attribute of one is unknown."""
+    """The devices of a family, of which one has an unknown attribute."""
 
 
 class LibraryMissing(Exception):
@@ -61,7 +61,7 @@ class Expression:
     """A compiled expression.
 
     :ivar references: the names of the facts that it reads
-    :ivar by_attributes: it reads devices by their attributes alone
+    :ivar by_attributes: True if it reads devices only by their attributes
     """
 
     text: str
@@ -102,8 +102,8 @@ def compile_expression(
     """Return the compiled expression.
 
     :param known: the names of all facts that it may read
-    :param condition: it has to give true or false
-    :raises Invalid: it has mistakes
+    :param condition: True if the expression must give true or false
+    :raises Invalid: the expression has mistakes
     :raises LibraryMissing: the library is not installed
     """
     _library()

@@ -65,7 +65,7 @@ class Problem:
 def too_long(text: str) -> Problem | None:
     """Return the reason to refuse a long text before its words are sought.
 
-    The time of all that follows grows with the square of the length.
+    The later checks take a time that grows with the square of the length.
     """
     if len(text) <= MAX_LENGTH:
         return None
