@@ -18,12 +18,12 @@ _SPEED_SECONDS = 10.0  # the speed is that of the last so many seconds
 
 
 class Advance(typing.Protocol):
-    """Counts one more finished node."""
+    """Counts finished nodes."""
 
-    def __call__(self, total: int, writes: int = 0, /) -> None:
-        """Count it.
+    def __call__(self, total: int, writes: int = 0, nodes: int = 1, /) -> None:
+        """Count them.
 
-        :param writes: the writes to placement for this node
+        :param writes: the writes to placement for these nodes
         """
 
 
@@ -31,7 +31,7 @@ class Advance(typing.Protocol):
 def bar(out: typing.TextIO, title: str) -> Iterator[Advance]:
     """Yield a function to call for each finished node.
 
-    It takes the total, and the number of writes for this node.
+    It takes the total, and the number of writes for this node, or for several.
     """
     with contextlib.ExitStack() as stack:
         yield _Bar(out, title, stack).advance
@@ -47,19 +47,19 @@ class _Bar:
         self._title = title
         self._stack = stack
         self._lock = threading.Lock()
-        self._step: Callable[[int], object] | None = None
+        self._step: Callable[[int, int], object] | None = None
 
-    def advance(self, total: int, writes: int = 0, /) -> None:
-        """Count one more finished node; threads may share the bar."""
+    def advance(self, total: int, writes: int = 0, nodes: int = 1, /) -> None:
+        """Count finished nodes; threads may share the bar."""
         with self._lock, contextlib.suppress(OSError, ValueError):
             # The work goes on if the terminal hangs up.
             if self._step is None:
                 self._step = self._appear(total)
-            self._step(writes)
+            self._step(writes, nodes)
 
-    def _appear(self, total: int) -> Callable[[int], object]:
+    def _appear(self, total: int) -> Callable[[int, int], object]:
         if not self._out.isatty() or total <= shutil.get_terminal_size().lines:
-            return lambda _writes: None
+            return lambda _writes, _nodes: None
         from rich import console, progress  # noqa: PLC0415 (only here)
 
         shown = self._stack.enter_context(
@@ -79,11 +79,11 @@ class _Bar:
         (task,) = shown.tasks
         sent = 0
 
-        def step(writes: int) -> None:
+        def step(writes: int, nodes: int) -> None:
             nonlocal sent
             sent += writes
             rate = f'{task.speed:.0f}/s' if task.speed else ''
             told = error_text.counted(sent, 'write') if sent else ''
-            shown.update(number, advance=1, sent=told, rate=rate)
+            shown.update(number, advance=nodes, sent=told, rate=rate)
 
         return step

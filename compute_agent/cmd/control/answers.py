@@ -32,6 +32,7 @@ if typing.TYPE_CHECKING:  # it needs the extra "fleet"
 LOG = logging.getLogger(__name__)
 
 _OF_RECORDS = {Command.EXPORT, Command.FORGET, Command.IMPORT}
+TELLING = 0.5  # seconds between two answers about the progress
 GRANTING = 15.0  # seconds for which an approval waits; SQLite gives up earlier
 
 
@@ -98,13 +99,16 @@ class Answers:
                 if request.prune or not self._knows(request):
                     ending, answer = self._begun(request, peer)
                     yield answer
-                    await ending
+                    async for answer in self._until(ending, request):
+                        yield answer
                 approved = await self._approve(request, _who(request, peer))
                 choose = functools.partial(_approved, approved)
                 yield Answer(kind=Kind.APPROVED, data=waiting.data(approved))
             ending, answer = self._begun(request, peer)
             yield answer
-            yield _cycle(await ending, choose, _prune(request))
+            async for answer in self._until(ending, request):
+                yield answer
+            yield _cycle(ending.result(), choose, _prune(request))
 
     def _begun(
         self, request: Request, peer: Asker
@@ -116,6 +120,25 @@ class Answers:
         return ending, Answer(
             kind=Kind.REQUESTED, data={'running_since': since}
         )
+
+    async def _until(
+        self, ending: asyncio.Future[cycle_requests.Ended], request: Request
+    ) -> AsyncIterator[Answer]:
+        """Wait for the end of a cycle; yield its progress, if it is wanted.
+
+        A cycle that runs already has to end before, so it is told, too.
+        """
+        pause = TELLING if request.progress else None
+        try:
+            while not (await asyncio.wait({ending}, timeout=pause))[0]:
+                found = daemon_data.progress(self._daemon)
+                since = daemon_data.date(self._daemon.running_since)
+                if found is not None and since is not None:
+                    yield Answer(
+                        kind=Kind.PROGRESS, data={'since': since, **found}
+                    )
+        finally:
+            ending.cancel()  # if the person left
 
     def _knows(self, request: Request) -> bool:
         """Return True if the last cycle left the nodes and the changes.

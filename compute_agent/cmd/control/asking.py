@@ -6,12 +6,15 @@ another machine (``requests_of_share.py``). ``approve`` and ``waiting_changes``
 also work without a daemon (``without_daemon.py``).
 """
 
+import contextlib
+import dataclasses
+import typing
 from collections.abc import Collection, Iterator
 
 from oslo_config import cfg
 
 from ... import errors
-from ..app import command
+from ..app import command, progress
 from ..plan import waiting
 from ..wiring import agent_settings
 from . import (
@@ -123,27 +126,33 @@ def cycle(
     :raises errors.AgentError: the daemon did not begin the cycle, or the cycle
         did not end
     """
-    has_approved, said = False, ''
+    has_approved, said, result = False, '', None
+    request = dataclasses.replace(request, progress=asking.app.stderr.isatty())
     try:
-        for answer in answers(asking, conf, request):
-            data = answer.data
-            if answer.kind is protocol.Kind.APPROVED:
-                has_approved = bool(data['changes'])
-                said = waiting.approved(data, shows=not request.digests)
-            elif answer.kind is protocol.Kind.REQUESTED:
-                _say_what_runs(asking, data['running_since'])
-            else:
-                for line in data['unmet']:
-                    asking.say(line)
-                text = '\n'.join(filter(None, [said, data['text']]))
-                return data['results'], text, data['code']
+        with _Bars(asking.app.stderr) as bars:
+            for answer in answers(asking, conf, request):
+                data = answer.data
+                if answer.kind is protocol.Kind.APPROVED:
+                    has_approved = bool(data['changes'])
+                    said = waiting.approved(data, shows=not request.digests)
+                elif answer.kind is protocol.Kind.REQUESTED:
+                    _say_what_runs(asking, data['running_since'])
+                elif answer.kind is protocol.Kind.PROGRESS:
+                    bars.show(data)
+                else:
+                    result = data
     except errors.Unavailable as exc:
         if not has_approved:
             raise
         raise errors.Unavailable(
             f'{exc}; the changes are approved, and the next daemon makes them'
         ) from exc
-    raise errors.Unavailable('the daemon told no result')
+    if result is None:
+        raise errors.Unavailable('the daemon told no result')
+    for line in result['unmet']:
+        asking.say(line)
+    text = '\n'.join(filter(None, [said, result['text']]))
+    return result['results'], text, result['code']
 
 
 def _say_what_runs(
@@ -155,3 +164,28 @@ def _say_what_runs(
             f'a cycle has run since {running_since}; the daemon begins the '
             'next one when it ends'
         )
+
+
+class _Bars(contextlib.ExitStack):
+    """A progress bar for each cycle that is waited for, one after the other."""
+
+    def __init__(self, out: typing.TextIO) -> None:
+        super().__init__()
+        self._out = out
+        self._since = ''
+        self._done = self._writes = 0
+
+    def show(self, told: daemon_data.Data) -> None:
+        """Show how far the daemon's cycle is."""
+        if told['since'] != self._since:
+            self.close()
+            self._since, self._done, self._writes = told['since'], 0, 0
+            self._advance = self.enter_context(
+                progress.bar(self._out, 'nodes')
+            )
+        self._advance(
+            told['nodes'],
+            told['writes'] - self._writes,
+            told['done'] - self._done,
+        )
+        self._done, self._writes = told['done'], told['writes']

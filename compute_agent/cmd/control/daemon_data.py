@@ -114,7 +114,7 @@ def of(
         'runs_for': daemon.age(),
         'cycle': _cycle(daemon, states),
         'running_since': date(daemon.running_since),
-        'progress': _progress(daemon.progress),
+        'progress': progress(daemon),
         'last_good': date(daemon.last_good),
         'outage': _outage(states),
         'circuit_breaker': breaker(),
@@ -183,8 +183,12 @@ def _cycle(daemon: Daemon, states: NodeStates) -> Data | None:
     }
 
 
-def _progress(found: Progress | None) -> Data | None:
-    """Return how far the cycle is, with its rate in nodes per second."""
+def progress(daemon: Daemon) -> Data | None:
+    """Return how far the cycle that runs is; None before its first node.
+
+    The rate is in nodes per second.
+    """
+    found = daemon.progress
     if found is None:
         return None
     after_first = found.done - 1

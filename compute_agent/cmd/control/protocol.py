@@ -46,6 +46,8 @@ class Kind(enum.Enum):
     APPROVED = 'approved'
     #: A cycle was requested; its result follows when it has ended.
     REQUESTED = 'requested'
+    #: How far the cycle that runs is.
+    PROGRESS = 'progress'
     #: The result of a cycle.
     CYCLE = 'cycle'
     #: Another agent may take the share.
@@ -57,7 +59,7 @@ class Kind(enum.Enum):
 
 
 #: After one of these, the daemon closes the connection.
-LAST = frozenset(Kind) - {Kind.APPROVED, Kind.REQUESTED}
+LAST = frozenset(Kind) - {Kind.APPROVED, Kind.REQUESTED, Kind.PROGRESS}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +73,7 @@ class Request:
     :ivar person: the person behind ``sudo``, as the command tells it
     :ivar prune: the names to prune, of ``prune_node`` or of all nodes
     :ivar records: the records of nodes to import
+    :ivar progress: also tell how far the cycles are that are waited for
     """
 
     command: Command
@@ -80,6 +83,7 @@ class Request:
     prune: tuple[str, ...] = ()
     prune_node: str = ''
     records: str = ''
+    progress: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +136,7 @@ def request(line: bytes) -> Request:
         prune=_words('prune', fields.get('prune', [])),
         prune_node=_word('prune_node', fields.get('prune_node', '')),
         records=str(fields.get('records', '')),
+        progress=fields.get('progress') is True,
     )
 
 

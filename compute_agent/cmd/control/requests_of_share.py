@@ -11,6 +11,7 @@ carried out once at most: if its holder dies, the next one says that it did.
 
 import asyncio
 import contextlib
+import dataclasses
 import logging
 import socket
 import threading
@@ -155,6 +156,8 @@ def ask(
     from ...fleet import shared_record  # noqa: PLC0415 (needs the extra)
     from ..wiring import sharing  # noqa: PLC0415 (needs the extra "fleet")
 
+    # The row has one answer, at the end.
+    request = dataclasses.replace(request, progress=False)
     asked = shared_record.Asked(
         key=uuid.uuid4().hex,
         content=protocol.request_line(request).decode(),

@@ -4,9 +4,14 @@
 A dozen nodes are more than any list shows one by one, so they are a fleet.
 """
 
+import contextlib
 import json
 import os
+import re
+import subprocess
+import sys
 
+import command_line
 import fleet_members
 import pytest
 import yaml
@@ -132,7 +137,7 @@ def test_a_first_sync_of_a_fleet_logs_two_nodes_and_counts_the_others(
     assert one.end() == 0
 
 
-def test_status_tells_how_far_a_running_cycle_is(cli, daemon):
+def test_status_and_sync_tell_how_far_a_running_cycle_is(cli, daemon):
     """A slow one: the agent sends a few requests a second."""
     cli.configure(host=None, agent={'max_requests_per_second': 8})
     describe(cli, COUNT)
@@ -152,4 +157,26 @@ def test_status_tells_how_far_a_running_cycle_is(cli, daemon):
     assert found['rate'] > 0
     shown = cli.run('status').out
     assert f' of {COUNT + 1} nodes, ' in shown
-    one.end()
+    code, seen = sync_on_a_terminal(cli)
+    assert code == 0
+    assert re.search(f'nodes .* ([1-9]|1[0-2])/{COUNT + 1}.* write', seen)
+    assert one.end() == 0
+
+
+def sync_on_a_terminal(cli):
+    """Return the exit code of a sync, and what its small terminal shows."""
+    reading, writing = command_line.pseudo_terminal()
+    words = ('-m', 'compute_agent.cmd.app.main', '--config-file', cli.config)
+    with subprocess.Popen(
+        [sys.executable, *words, 'sync'],
+        stdout=subprocess.DEVNULL,
+        stderr=writing,
+        env={**os.environ, 'LINES': '4', 'COLUMNS': '80', 'TERM': 'xterm'},
+    ) as running:
+        os.close(writing)
+        seen = b''
+        with contextlib.suppress(OSError):  # the other end is closed
+            while part := os.read(reading, 65536):
+                seen += part
+        os.close(reading)
+    return running.returncode, re.sub(r'\x1b\[[\d;?]*\w', '', seen.decode())

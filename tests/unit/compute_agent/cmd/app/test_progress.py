@@ -44,6 +44,14 @@ def test_the_writes_are_counted():
     assert '180 writes' in shown(Terminal(), 60, 3)
 
 
+def test_several_nodes_may_be_counted_at_once():
+    with progress.bar(out := Terminal(), 'nodes') as advance:
+        advance(60, 30, 20)
+        advance(60, 0, 40)
+    assert '60/60' in out.getvalue()
+    assert '30 writes' in out.getvalue()
+
+
 @pytest.mark.parametrize(
     ('out', 'total'), [(Terminal(), 24), (Terminal(), 1), (io.StringIO(), 60)]
 )
