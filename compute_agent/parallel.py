@@ -1,17 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Call a function for each of many items, in parallel threads.
+"""Call a function for each of many items, in as many threads as it needs.
 
-Pure, except for the threads. Each thread takes the next item when it has
-finished one, so that thousands of quick calls have little overhead. The
-resource tracker and the report client use it.
+Pure, except for the threads and the two clocks that tell whether they wait.
+Each thread takes the next item when it has finished one, so that thousands of
+quick calls have little overhead. Threads that compute only slow each other
+down, because Python runs one at a time; so a second thread begins when the
+first one waits. The resource tracker and the report client use it.
 """
 
 import concurrent.futures
 import threading
+import time
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 _T = TypeVar('_T')
+
+# Seconds between two looks at whether the threads wait.
+_LOOK = 0.01
+# They wait if they compute for less than this part of the time.
+_BUSY = 0.7
 
 
 def each(
@@ -22,7 +30,7 @@ def each(
     If a call fails or is interrupted, the calls in progress are finished and
     no others begin.
 
-    :param workers: the number of parallel calls
+    :param workers: the most parallel calls
     """
     every = list(items)
     # Threads may share a list's iterator.
@@ -44,8 +52,31 @@ def each(
         return
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         try:
-            working = [pool.submit(work) for _ in range(workers)]
-            for future in concurrent.futures.as_completed(working):
-                future.result()
+            _run(pool, work, workers)
         finally:
             ended.set()
+
+
+def _run(
+    pool: concurrent.futures.Executor, work: Callable[[], None], workers: int
+) -> None:
+    """Have ``work`` run until it returns, in more threads while these wait.
+
+    The number of threads doubles at each look that finds them waiting.
+    """
+    working = {pool.submit(work)}
+    left = workers - 1
+    while working:
+        wall, cpu = time.monotonic(), time.process_time()
+        done, working = concurrent.futures.wait(
+            working,
+            timeout=_LOOK if left else None,
+            return_when=concurrent.futures.FIRST_COMPLETED,
+        )
+        for future in done:
+            future.result()
+        computed = time.process_time() - cpu
+        if not done and computed < _BUSY * (time.monotonic() - wall):
+            new = min(left, len(working))
+            working |= {pool.submit(work) for _ in range(new)}
+            left -= new

@@ -41,9 +41,10 @@ _OPTS: list[cfg.Opt] = [
         default=4,
         min=1,
         max=64,
-        help='The number of nodes that are processed at a time, each with '
-        'its own requests to placement. It matters only to drivers of many '
-        'nodes.',
+        help='The most nodes that are processed at a time, each with its own '
+        'requests to placement. The agent begins with one, and takes more '
+        'while it waits for placement or for drivers. It matters only to '
+        'drivers of many nodes.',
     ),
 ]
 

@@ -68,6 +68,11 @@ class _Answer:
     titles: Mapping[str, str]
     by_nova: Mapping[str, str]
 
+    @property
+    def tells_uuids(self) -> bool:
+        """True if the uuids and names of its nodes depend on nothing else."""
+        return len(self.names) > 1 and not self.by_nova
+
 
 class NodeList:
     """The nodes of all drivers.
@@ -100,9 +105,24 @@ class NodeList:
 
         :raises errors.AgentError: no driver can tell
         """
-        found = self._found(*self._asked())
-        self._log(found)
-        return found
+        answers, failed = self._asked()
+        if failed or not self._is_same(answers):
+            self._found(answers, failed)
+        self._log(self.listed)
+        return self.listed
+
+    def _is_same(self, answers: Mapping[str, _Answer]) -> bool:
+        """Return True if these answers give the last list once more.
+
+        A driver of one node, or one that names a hypervisor, has its node
+        identified again: a file of the host or placement may tell another
+        uuid or name.
+        """
+        return (
+            not self._failed
+            and answers == self._answers
+            and all(a.tells_uuids for a in answers.values())
+        )
 
     def changed(self, names: Changed) -> Sequence[Node]:
         """Return the nodes of these names, without a new list of all nodes.

@@ -84,30 +84,40 @@ class Nodes:
         self._records = records
         self._snapshot = snapshot
         self._rows: Sequence[_Row] | None = None
+        self._of_drivers: dict[frozenset[str], Mapping[str, KnownNode]] = {}
 
-    def of_drivers(self, drivers: Collection[str]) -> dict[str, KnownNode]:
-        """Return the nodes that one of these drivers reported, by uuid."""
+    def of_drivers(self, drivers: Collection[str]) -> Mapping[str, KnownNode]:
+        """Return the nodes that one of these drivers reported, by uuid.
+
+        The same object is returned until a node is recorded or dropped.
+        """
         wanted = frozenset(drivers)
         with self._database.reading() as db:
-            if self._rows is None:
-                self._rows = _read(db)
-            return {
-                row.uuid: row.known
-                for row in self._rows
-                if not wanted.isdisjoint(row.known.drivers)
-            }
+            rows = self._all_rows(db)
+            if wanted not in self._of_drivers:
+                self._of_drivers[wanted] = {
+                    row.uuid: row.known
+                    for row in rows
+                    if not wanted.isdisjoint(row.known.drivers)
+                }
+            return self._of_drivers[wanted]
 
     def elsewhere(self, listed: Container[str]) -> set[str]:
         """Return the nodes that left the list, and exist or may exist."""
         with self._database.reading() as db:
-            if self._rows is None:
-                self._rows = _read(db)
             return {
                 row.uuid
-                for row in self._rows
+                for row in self._all_rows(db)
                 if row.uuid not in listed
                 and row.known.answer is not virt.Existence.NO
             }
+
+    def _all_rows(self, db: sqlite3.Connection) -> Sequence[_Row]:
+        """Return the rows, read once until one of them changes."""
+        if self._rows is None:
+            self._rows = _read(db)
+            self._of_drivers = {}
+        return self._rows
 
     def all(self) -> list[Node]:
         """Return the nodes that any driver reported."""

@@ -5,10 +5,8 @@ The agent's cycle times its calls of drivers here; the daemon's metrics watch
 ``CALLS``.
 """
 
-import contextlib
 import dataclasses
 import time
-from collections.abc import Iterator
 
 from ..watchers import Watchers
 
@@ -29,12 +27,27 @@ class Call:
 CALLS: Watchers[Call] = Watchers()
 
 
-@contextlib.contextmanager
-def timed(driver: str, call: str) -> Iterator[None]:
+class _Timed:
+    """The context of the calls that are timed.
+
+    It is no generator, because each node has several in each cycle.
+    """
+
+    __slots__ = ('_began', '_call', '_driver')
+
+    def __init__(self, driver: str, call: str) -> None:
+        self._driver = driver
+        self._call = call
+        self._began = 0.0
+
+    def __enter__(self) -> None:
+        self._began = time.monotonic()
+
+    def __exit__(self, *_exc_info: object) -> None:
+        seconds = time.monotonic() - self._began
+        CALLS.tell(Call(driver=self._driver, call=self._call, seconds=seconds))
+
+
+def timed(driver: str, call: str) -> _Timed:
     """Tell ``CALLS`` how long the calls inside this context take."""
-    began = time.monotonic()
-    try:
-        yield
-    finally:
-        seconds = time.monotonic() - began
-        CALLS.tell(Call(driver=driver, call=call, seconds=seconds))
+    return _Timed(driver, call)

@@ -83,6 +83,8 @@ class Departures:
         self._nodes = nodes
         self._clock = clock
         self._drivers = every.references
+        self._recorded: tuple[Sequence[Node], Mapping[str, KnownNode]] | None
+        self._recorded = None
 
     def record(self, nodes: Sequence[Node]) -> None:
         """Record the nodes of a cycle, before it writes for one of them.
@@ -91,6 +93,8 @@ class Departures:
         offered for ever, if it left the list after a cycle that was cut short.
         """
         known = self._known()
+        if self._is_recorded(nodes, known):
+            return
         present = {
             node.uuid: KnownNode(
                 name=node.name,
@@ -100,13 +104,29 @@ class Departures:
             for node in nodes
         }
         changed = {u: n for u, n in present.items() if known.get(u) != n}
-        self._keep(
-            {
-                **changed,
-                **batches.newly_left(known, present, self._clock()),
-                **batches.partly_back(known, present),
-                **self._unrecorded(present),
-            }
+        new = {
+            **changed,
+            **batches.newly_left(known, present, self._clock()),
+            **batches.partly_back(known, present),
+            **self._unrecorded(present),
+        }
+        self._keep(new)
+        self._recorded = None if new else (nodes, known)
+
+    def _is_recorded(
+        self, nodes: Sequence[Node], known: Mapping[str, KnownNode]
+    ) -> bool:
+        """Return True if the last call recorded nothing, and would again.
+
+        Nothing changed if both are the same objects as then.
+        """
+        if self._recorded is None:
+            return False
+        last_nodes, last_known = self._recorded
+        return (
+            nodes is last_nodes
+            and known is last_known
+            and not self._nodes.unrecorded()
         )
 
     def gone(self, nodes: Sequence[Node]) -> list[str]:

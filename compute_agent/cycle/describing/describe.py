@@ -8,9 +8,9 @@ newest of nova's interfaces comes first. Every exception of a driver becomes a
 does no I/O of its own. ``driver_turns.py`` calls it.
 """
 
-import contextlib
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+import types
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ... import errors
@@ -29,6 +29,9 @@ from ...virt import answers, failures, long_calls
 from ...virt import driver as virt
 
 LOG = logging.getLogger(__name__)
+
+# The exceptions that the contract names.
+_NAMED = (errors.DriverError, errors.ReshapeNeeded, errors.Renamed)
 
 
 def describe(
@@ -54,7 +57,7 @@ def describe(
     """
     _ensure_root(tree, node)
     given = () if allocations is None else (allocations,)
-    with _asking(driver, node, 'update_provider_tree'):
+    with _Asking(driver, node, 'update_provider_tree'):
         try:
             driver.update_provider_tree(tree, node.name, *given)
         except NotImplementedError as exc:
@@ -98,7 +101,7 @@ def facts(driver: virt.ComputeDriver, node: Node) -> object:
 
     :raises errors.DriverError: the driver failed
     """
-    with _asking(driver, node, 'facts'):
+    with _Asking(driver, node, 'facts'):
         try:
             return driver.facts(node.name)
         except NotImplementedError:
@@ -112,14 +115,14 @@ def equal(
 
     :raises errors.DriverError: the facts cannot be compared
     """
-    with _asking(driver, node, 'facts'):
+    with _Asking(driver, node, 'facts'):
         return facts is others or bool(facts == others)
 
 
 def denies(driver: virt.ComputeDriver, node: Node) -> bool:
     """Return True if the driver says that it has no such node any more."""
     try:
-        with _asking(driver, node, 'node_exists'):
+        with _Asking(driver, node, 'node_exists'):
             found = driver.node_exists(node.name)
             return (
                 answers.existence(type(driver).__name__, found)
@@ -134,28 +137,45 @@ def authority(driver: virt.ComputeDriver, node: Node) -> Sequence[str]:
 
     :raises errors.DriverError: the driver failed
     """
-    with _asking(driver, node, 'authority'):
+    with _Asking(driver, node, 'authority'):
         return driver.authority
 
 
-@contextlib.contextmanager
-def _asking(
-    driver: virt.ComputeDriver, node: Node, call: str
-) -> Iterator[None]:
-    """Turn an exception that the contract does not name into a DriverError.
+class _Asking:
+    """The context of a driver's call: another exception is a DriverError.
+
+    It is no generator, because each node has several in each cycle.
 
     :param call: the method of the driver
     """
-    try:
-        with long_calls.watched(type(driver).__name__, call, node.called):
-            yield
-    except (errors.DriverError, errors.ReshapeNeeded, errors.Renamed):
-        raise
-    except failures.caught() as exc:
-        LOG.debug('driver failed for %s', node, exc_info=True)
-        raise errors.DriverError(
-            f'{type(driver).__name__} failed for {node}: {failures.text(exc)}'
-        ) from exc
+
+    __slots__ = ('_driver', '_node', '_watched')
+
+    def __init__(
+        self, driver: virt.ComputeDriver, node: Node, call: str
+    ) -> None:
+        self._driver = type(driver).__name__
+        self._node = node
+        self._watched = long_calls.watched(self._driver, call, node.called)
+
+    def __enter__(self) -> None:
+        self._watched.__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        exc: BaseException | None,
+        trace: types.TracebackType | None,
+    ) -> None:
+        """Raise what the contract does not name as a DriverError."""
+        self._watched.__exit__(kind, exc, trace)
+        if exc is None or isinstance(exc, _NAMED):
+            return
+        if isinstance(exc, failures.caught()):
+            LOG.debug('driver failed for %s', self._node, exc_info=exc)
+            raise errors.DriverError(
+                f'{self._driver} failed for {self._node}: {failures.text(exc)}'
+            ) from exc
 
 
 def assert_own_traits(

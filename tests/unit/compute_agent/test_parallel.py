@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps taken in threads: all of them, in order, and an end when one fails."""
 
+import itertools
 import threading
 
 import pytest
@@ -50,3 +51,26 @@ def test_a_step_that_fails_ends_it_after_those_at_work(workers):
     with pytest.raises(LookupError):
         parallel.each(range(100), step, workers=workers)
     assert sorted(taken) == [0, 1]
+
+
+def test_threads_that_compute_get_no_company(monkeypatch):
+    """Python runs one of them at a time; a second one only slows it down."""
+    computed = itertools.count(0, 1000)
+    monkeypatch.setattr(parallel.time, 'process_time', lambda: next(computed))
+    working, looked = set(), threading.Event()
+    wait = parallel.concurrent.futures.wait
+
+    def look(*args, **options):
+        if len(working) == 1 and not looked.is_set():
+            found = wait(*args, **options)
+            looked.set()  # once, while the first step is at work
+            return found
+        return wait(*args, **options)
+
+    def step(number):
+        working.add(threading.get_ident())
+        assert number or looked.wait(threads.PATIENCE)
+
+    monkeypatch.setattr(parallel.concurrent.futures, 'wait', look)
+    parallel.each(range(20), step, workers=4)
+    assert len(working) == 1

@@ -147,3 +147,46 @@ def test_one_name_for_two_nodes_names_both_drivers():
     assert 'driver a and driver b list the node cn1' in str(caught.value)
     assert A in str(caught.value)
     assert B in str(caught.value)
+
+
+def calls_of_identify(driver, times=2):
+    """Return how often the nodes of a driver's lists were identified."""
+    calls = []
+
+    def counted(names, by_uuid, by_nova):
+        calls.append(names)
+        return identify(names, by_uuid, by_nova)
+
+    found = node_list.NodeList(Drivers.only(driver), counted)
+    lists = [found.nodes() for _ in range(times)]
+    assert all(one == lists[0] for one in lists)
+    return len(calls)
+
+
+def test_equal_answers_about_several_nodes_are_not_identified_again():
+    assert calls_of_identify(Driver({A: 'cn1', B: 'cn2'})) == 1
+
+
+@pytest.mark.parametrize(
+    'driver',
+    [
+        Driver({A: 'cn1'}),
+        Driver({A: 'cn1', B: 'cn2'}, hypervisors={'cn1': 'cn1.example.org'}),
+    ],
+    ids=['the host', 'a hypervisor'],
+)
+def test_a_node_whose_uuid_or_name_others_tell_is_identified_again(driver):
+    """A file of the host, or placement, may tell another one now."""
+    assert calls_of_identify(driver) == 2
+
+
+def test_a_driver_that_lists_again_after_a_failure_has_its_nodes_again():
+    driver, other = Driver({A: 'cn1', B: 'cn2'}), Second({})
+    found = node_list.NodeList(Drivers({'a': driver, 'b': other}), identify)
+    before = found.nodes()
+    other.nodes = OSError('gone')
+    found.nodes()
+    assert found.described_by(before[0]).failed
+    other.nodes = {}
+    assert found.nodes() == before
+    assert not found.described_by(before[0]).failed
