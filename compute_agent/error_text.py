@@ -28,10 +28,11 @@ _ALERT = re.compile(
 )
 # Classes of keystoneauth and requests; the errors they wrap say no more.
 _TIMEOUTS = {'ConnectTimeout', 'ReadTimeout'}
-# Of ``transport/``; it says more than the errors around it.
+# An error of ``transport/``; it says more than the errors around it.
 _OWN = {'TooLate'}
-# Of requests and urllib3, about an address; their texts repeat parts of it,
-# and so parts of a password. An option or a proxy has the address.
+# Errors of requests and urllib3 about an address; their texts repeat parts of
+# the address, and so parts of a password. An option or a proxy has the
+# address.
 _ADDRESSES = {'InvalidProxyURL', 'InvalidURL', 'LocationParseError'}
 # A user and a password in front of a host; a password may contain an @, and
 # quotes. ``transport/url_credentials.py`` refuses what it does not match.
@@ -105,7 +106,7 @@ def without_credentials(text: str) -> str:
 
 
 def split_credentials(url: str) -> tuple[str, str]:
-    """Return a URL without user and password, and these as it has them."""
+    """Return a URL without user and password, and the two as written in it."""
     found = _USER.search(url)
     if found is None:
         return url, ''

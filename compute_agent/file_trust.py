@@ -131,7 +131,7 @@ def read(path: str, largest: int, *, named: bool = False) -> bytes:
 def distrust_file(
     found: os.stat_result, path: str, largest: int, *, named: bool = False
 ) -> str:
-    """Return why an open file is not read; empty if it may be.
+    """Return why an open file must not be read; empty if it may be read.
 
     The parameters are those of ``read``.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that only this process's user may change: where they are, how opened.
+"""Create, check and open files that only this process's user may change.
 
 The agent trusts its state directory, so nobody else may be able to put a file
 or a link there. A directory or a file of another user is refused, and so is a
@@ -38,7 +38,7 @@ def make_directory(path: pathlib.Path) -> None:
 def check_directory(path: pathlib.Path) -> None:
     """Check that nobody else can put files into a directory.
 
-    :raises errors.ConfigError: somebody can
+    :raises errors.ConfigError: another user can
     :raises OSError: it cannot be read
     """
     found = path.stat()

@@ -139,7 +139,7 @@ class EditedTrees(virt.ComputeDriver):
 
     @classmethod
     def from_conf(cls, conf: cfg.ConfigOpts) -> typing.Self:  # noqa: ARG003
-        """Return one without trees."""
+        """Return a driver without trees."""
         return cls()
 
     def get_available_nodes(self) -> Sequence[str]:

@@ -21,8 +21,8 @@ LOCALHOST = 'localhost'
 def canonical() -> str:
     """Return this host's name as libvirt does: with its domain, if any.
 
-    A short name is resolved. It stays short if it cannot be resolved, or
-    resolves to localhost.
+    A short name is resolved. A name that cannot be resolved, or resolves to
+    localhost, stays short.
     """
     name = socket.gethostname()
     if '.' in name or name.startswith(LOCALHOST):

@@ -99,11 +99,11 @@ class MalformedAnswer(errors.UnknownState):
 
 
 class ServerFault(errors.UnknownState):
-    """Placement failed inside (500); it may have acted."""
+    """Placement failed inside (500); it may have carried out the request."""
 
 
 class Unreachable(errors.Unavailable):
-    """Placement did not answer; it may have acted."""
+    """Placement did not answer; it may have carried out the request."""
 
 
 class NoServer(Unreachable, errors.NoServer):

@@ -122,7 +122,7 @@ _CHECKS = (
 class Suspects:
     """The providers whose contents must be read.
 
-    :ivar traitless: may be without any contents: inventory, aggregates
+    :ivar traitless: the providers without traits; they may have no contents
     :ivar dead: providers in trees of hosts that seem to be gone: all contents
     """
 

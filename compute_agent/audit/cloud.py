@@ -114,7 +114,7 @@ class Placement:
         return found
 
     def divided(self) -> dict[str, frozenset[str]]:
-        """Return consumer → roots, for those on several compute nodes."""
+        """Return consumer → roots, for consumers on several compute nodes."""
         found: dict[str, set[str]] = {}
         for consumer, used in self.consumers().items():
             roots = {one.root_uuid for one in used} & self.compute_nodes
@@ -152,7 +152,7 @@ class Nova:
     :ivar is_failure: True if nova is configured and did not answer
     :ivar hypervisors: the host name of each hypervisor, by uuid
     :ivar services: the hosts of the nova-compute services
-    :ivar known_consumers: those of placement's consumers that are servers or
+    :ivar known_consumers: the consumers in placement that are servers or
         migrations of nova
     :ivar flavors: the names of the flavors that require a trait
     :ivar forbidden: the traits that a flavor forbids

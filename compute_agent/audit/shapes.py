@@ -139,7 +139,7 @@ def _twice(
 ) -> finding.Finding:
     """Return the finding about a card that can be allocated twice.
 
-    :param one: the provider that offers it whole
+    :param one: the provider that offers the device as a whole
     :param classes: what that provider offers
     """
     rc, amount = min(classes.items(), key=lambda item: (item[1], item[0]))

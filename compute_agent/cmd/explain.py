@@ -71,7 +71,8 @@ class _Evidence:
     """The knowledge of one driver about the trait, or about all of a node.
 
     :ivar title: the driver in the words of messages
-    :ivar findings: None if the driver gives no evidence, or cannot give it now
+    :ivar findings: None if the driver gives no evidence, or cannot give
+        evidence now
     :ivar failure: the reason why it cannot give evidence now
     """
 
@@ -254,7 +255,7 @@ def _text(trait: str, answer: Answer) -> str:
 def _driver_lines(evidence: _Evidence, *, told: bool) -> list[str]:
     """Return what a driver knows about the trait.
 
-    :param told: leave out that it knows nothing
+    :param told: omit the line that it knows nothing
     """
     lines, title = [], evidence.title
     for found in evidence.findings or ():

@@ -198,7 +198,7 @@ class _Seen:
         return max(0.0, self._newest - _LATE)
 
     def new(self, kept: Sequence[KeptEntry]) -> list[KeptEntry]:
-        """Return those entries that were not there before."""
+        """Return the entries that are new since the last look."""
         found = [one for one in kept if _key(one) not in self._keys]
         self._newest = max([self._newest, *(one.at for one in found)])
         begin = self.begin

@@ -116,8 +116,9 @@ class NodeStage(_NodeCommand):
 
     Ironic checks them when it deploys the node. The command sends those that
     are traits of the node in Ironic; those of the driver only matter to
-    placement. It refuses a trait that the node has nowhere. The node must be
-    available, and its other values stay. "node unstage" takes the traits back.
+    placement. It refuses a trait that the node has neither in Ironic nor in
+    placement. The node must be available, and its other values stay. "node
+    unstage" takes the traits back.
     """
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:

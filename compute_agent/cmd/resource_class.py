@@ -76,7 +76,7 @@ class _CustomClass(bulk.BulkReport):
         resource_classes.check_custom(parsed_args.name, self.VERB)
 
     def prepare(self, items: Sequence[argparse.Namespace]) -> bulk.Mistakes:
-        """Open the API; placement tells itself what cannot be done."""
+        """Open the API; placement itself refuses what is impossible."""
         self._service = _classes(self)
         return [None] * len(items)
 

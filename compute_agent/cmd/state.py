@@ -203,10 +203,11 @@ def _local(asking: command.AgentCommand) -> cfg.ConfigOpts:
 def _records(
     asking: command.AgentCommand, conf: cfg.ConfigOpts
 ) -> Iterator['_OfDaemon | _Here']:
-    """Lend the records of nodes, where they may be changed.
+    """Yield the records of nodes, from the process that may change them.
 
     A daemon changes them between two cycles: that of this machine or, for a
-    share, that of the agent that reports. Without one, this process does it.
+    share, that of the agent that reports. Without such a daemon, this process
+    changes them.
 
     :raises errors.AgentError: neither the daemon nor this process can do it
     """

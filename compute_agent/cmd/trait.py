@@ -299,8 +299,8 @@ class TraitPrune(command.Report):
 class TraitSyncCheck(listing.Listing):
     """Compare the standard traits of the installed os-traits with placement's.
 
-    Each row is a trait that one of the two does not have. Exit code 0: no
-    difference, 2: differences, 1: an error. Placement reads the standard
+    Each row is a trait that either placement or os-traits lacks. Exit code 0:
+    no difference, 2: differences, 1: an error. Placement reads the standard
     traits from its own os-traits library when it starts: upgrade the library
     there, and restart placement.
     """

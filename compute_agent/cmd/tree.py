@@ -156,7 +156,7 @@ def _providers(seen: typing.Any) -> provider.Snapshot:
 
 
 def _state(conf: cfg.ConfigOpts) -> State:
-    """Return a copy of the state, empty if this user cannot read it."""
+    """Return a copy of the state; an empty one if this user cannot read it."""
     path, site = agent_settings.state_path(conf), placement.site(conf)
     try:
         return State.open_copy(path, site)

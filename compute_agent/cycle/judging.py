@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judge the plans of a cycle that remove something, and tell their nodes.
+"""Judge the removals in the plans of a cycle, and tell the nodes' cycles.
 
 ``limits/judgement.py`` decides; this module collects what it decides on, asks
 for a person's approvals, logs those that are used, and passes each verdict on
@@ -67,7 +67,7 @@ class Judge:
     def judge(
         self, nodes: Nodes, limits: blast_radius.Limits, *, writing: bool
     ) -> frozenset[str]:
-        """Hold back what may not go now.
+        """Hold back the removals that may not be sent now.
 
         Return the departed nodes whose deletion a person approved.
 

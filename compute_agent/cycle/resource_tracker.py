@@ -70,9 +70,9 @@ class _Nodes:
     """The nodes of one cycle.
 
     :ivar listed: all nodes of the drivers
-    :ivar are_all: True if these are all of them, so that departed ones follow
+    :ivar are_all: True if these are all nodes, so that departed nodes follow
     :ivar are_new: True if a node may be in the list for the first time
-    :ivar is_part: True if the drivers told that these may have changed
+    :ivar is_part: True if the drivers named these nodes as changed
     """
 
     nodes: Sequence[Node]
@@ -155,7 +155,7 @@ class ResourceTracker:
     def plan(
         self, progress: Progress | None = None, only: Collection[str] = ()
     ) -> list[NodeResult]:
-        """Return what each node's cycle would do; write nothing.
+        """Return the result that each node's cycle would have; write nothing.
 
         :param only: as for ``sync``
         :raises errors.AgentError: no node could be observed
@@ -339,7 +339,7 @@ class ResourceTracker:
         return unchanged, cycles
 
     def _begin(self) -> None:
-        """Have what may have changed read again.
+        """Have the providers of these nodes read again.
 
         :raises errors.Unavailable: a file of the state database was removed
         """

@@ -41,6 +41,6 @@ class Fence:
             self._until = max(self._until, sent + self._seconds)
 
     def remaining(self) -> float:
-        """Return the seconds for which no other agent can have the lease."""
+        """Return the seconds for which no other agent can take the lease."""
         with self._lock:
             return max(0.0, self._until - self._clock())

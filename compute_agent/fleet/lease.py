@@ -49,7 +49,7 @@ class Member:
 class LeaseRow:
     """A share's row.
 
-    :ivar holder: None if the last one left
+    :ivar holder: None if the last holder left
     :ivar able: True if the holder says that it can report
     :ivar sequence: the beat of the last commit to the record
     """
@@ -78,9 +78,9 @@ class LeaseRow:
 class StandbyRow:
     """An agent that waits for the lease.
 
-    :ivar able: True if it says that it could report
-    :ivar sequence: the commit up to which it has the record
-    :ivar lease_beat: the beat of the lease when it beat
+    :ivar able: True if the standby says that it could report
+    :ivar sequence: the last commit in the standby's copy of the record
+    :ivar lease_beat: the beat of the lease at the standby's last beat
     """
 
     member: Member
@@ -249,7 +249,8 @@ def fence(
 
     Every write of a holder begins with this beat. The row stays locked until
     the transaction ends, so the beats of one share are in the order of
-    commits. It is written, not only read: Galera certifies what was written.
+    commits. The row is written, not only read: Galera certifies what was
+    written.
 
     :raises errors.Deposed: another agent has the lease
     """

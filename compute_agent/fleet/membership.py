@@ -46,7 +46,7 @@ class Record(Protocol):
 class Held:
     """A lease that this agent took.
 
-    :ivar since: the moment at which it took it
+    :ivar since: the moment at which this agent took the lease
     """
 
     epoch: int
@@ -57,7 +57,8 @@ class Held:
 class Membership:
     """One agent's membership in its share; threads may use it together.
 
-    :param stands_by: False if the agent ends where another one holds the share
+    :param stands_by: False if the agent ends when another agent holds the
+        share
     :param prepare: called before the first look and before each take-over;
         checks the database
     :param clock: see ``fence.uptime``
@@ -157,7 +158,7 @@ class Membership:
         return 0.0 if since == -math.inf else self._clock() - since
 
     def check(self) -> None:
-        """Return if another node may begin.
+        """Return normally if the next node may begin.
 
         :raises errors.Deposed: this agent does not hold the lease, or gives
             it up
@@ -167,7 +168,7 @@ class Membership:
         self._holding()
 
     def may_write(self) -> float:
-        """Return for how many seconds a write is this agent's alone.
+        """Return the seconds for which only this agent can write.
 
         :raises errors.Deposed: another agent holds the lease
         :raises errors.Unavailable: the lease may be another agent's by now
@@ -217,7 +218,7 @@ class Membership:
     def note(self, trouble: str) -> None:
         """Note if this agent can reach placement, and its driver its nodes.
 
-        :param trouble: why it cannot; empty if it can
+        :param trouble: why this agent cannot report; empty if it can
         """
         self.trouble = trouble
         if not trouble:
@@ -391,7 +392,7 @@ class Membership:
         )
 
     def _others_may_take(self, row: lease.LeaseRow | None) -> bool:
-        """Return True if a lease is free, and another standby may be able.
+        """Return True if the lease is free, and another standby may take it.
 
         Only an agent between two cycles needs this.
         """
@@ -436,7 +437,8 @@ class Membership:
     def _holding(self) -> Held:
         """Return the lease, under which the running cycle began.
 
-        :raises errors.Deposed: this agent lost it; perhaps it has another one
+        :raises errors.Deposed: this agent lost that lease, even if it has a
+            new one
         """
         held = self._held
         if held is None:
@@ -537,7 +539,7 @@ class _Other:
     """A standby.
 
     :ivar since: the moment at which this agent first saw this beat
-    :ivar has_moved: False if it never saw an earlier beat
+    :ivar has_moved: False if this agent never saw an earlier beat
     """
 
     row: lease.StandbyRow

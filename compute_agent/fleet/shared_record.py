@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The record of a share in the shared database: documents, requests, history.
 
-A commit is one transaction that begins with the fence of the lease, so an agent
-that was deposed writes nothing. Its sequence is the beat of its fence: of two
-commits of a share, the later one has the higher sequence. What is in a document
-is the business of ``state/documents.py``. The record of a node that moves to
-another share is between two commits the record of no share (``given``).
+A commit is one transaction that begins with the fence of the lease, so an
+agent that was deposed writes nothing. Its sequence is the beat of its fence:
+of two commits of a share, the later one has the higher sequence.
+``state/documents.py`` knows the contents of a document. The record of a node
+that moves to another share is between two commits the record of no share
+(``given``).
 """
 
 import contextlib
@@ -39,8 +40,8 @@ _HOUR, _DAY = 3600.0, 86400.0
 class Changes:
     """The changes that were committed after some sequence.
 
-    :ivar sequence: of the last commit or beat that it has
-    :ivar epoch: of the lease then; 0 if no agent held it yet
+    :ivar sequence: the sequence of the last commit or beat in it
+    :ivar epoch: the epoch of the lease then; 0 before the first holder
     :ivar documents: by key; None for each that was deleted
     """
 
@@ -55,8 +56,8 @@ class Changes:
 class Given:
     """The record of a node that no share has now.
 
-    :ivar epoch: of the agent that gave it, in its share
-    :ivar sequence: of the commit in which it did
+    :ivar epoch: the epoch of the agent that gave it, in its share
+    :ivar sequence: the sequence of the commit that gave it
     """
 
     epoch: int
@@ -69,10 +70,10 @@ class Asked:
     """A request of a person, for the holder.
 
     :ivar key: made by the command that asks
-    :ivar content: the request, as the control socket would have it
+    :ivar content: the request, in the form of the control socket
     :ivar who: the person, and the machine
     :ivar at: when it was made, by the clock of that machine
-    :ivar epoch: of the holder that took it; 0 until then
+    :ivar epoch: the epoch of the holder that took it; 0 until then
     :ivar answer: the holder's answer; None until it has come
     """
 
@@ -197,8 +198,8 @@ class SharedRecord:
     def _settle(self) -> int:
         """Wait for the end of a commit in doubt; return the last sequence.
 
-        The fence needs the row that such a commit has locked. If the agent was
-        deposed meanwhile, the commit cannot come any more.
+        The fence needs the row that the unfinished commit has locked. If the
+        agent was deposed meanwhile, the commit cannot come any more.
         """
         epoch = self._doubt
         if epoch is None:
@@ -394,7 +395,8 @@ class SharedRecord:
     def ask(self, asked: Asked) -> None:
         """Ask the holder; it takes the request soon.
 
-        :raises errors.Unavailable: the database is away, or nobody knows
+        :raises errors.Unavailable: the database does not answer, or the
+            outcome is unknown
         """
         row = {'share': self._share, **dataclasses.asdict(asked)}
 
@@ -460,8 +462,9 @@ class SharedRecord:
     def withdraw(self, key: str) -> bool:
         """Drop a request that is not in the hands of a holder.
 
-        :return: False if it is; then it stays
-        :raises errors.Unavailable: the database is away, or nobody knows
+        :return: False if the holder took the request; then it stays
+        :raises errors.Unavailable: the database does not answer, or the
+            outcome is unknown
         """
         is_free = (_REQUEST.epoch == 0) | _REQUEST.answer.isnot(None)
 

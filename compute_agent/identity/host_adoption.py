@@ -83,7 +83,7 @@ class HostUuid:
         self._directories = directories
         self._handover = handover
         self._listed = listed
-        # The provider that has the name of a node, by its uuid.
+        # Node uuid → the provider that has the node's name.
         self._holders: dict[str, adoption.ListedProvider] = {}
 
     def adoption(self, node: Node, holder: str) -> HostAdoption | None:

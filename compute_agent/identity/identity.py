@@ -9,7 +9,8 @@ The name of a host's node is ``[DEFAULT] host``, or the hypervisor's. In
 nova.conf, ``host`` is the name of nova's service. nova-compute names the node
 by the hypervisor's host name, whatever ``host`` is. If the two differ,
 placement decides: a node that it knows by the hypervisor's name has that name.
-A node that it does not know gets ``host``. The list of nodes asks ``HostName``.
+A node that the driver does not know gets the host's uuid. The list of nodes
+asks ``HostName``.
 """
 
 import collections

@@ -69,7 +69,7 @@ def host_file(directories: Sequence[pathlib.Path]) -> HostFile:
 
 
 def _stray(own: pathlib.Path, uuid: str) -> str:
-    """Return the file of the agent's own directory if it says otherwise."""
+    """Return the file in the agent's own directory if it has another uuid."""
     file = own / compute_id.FILE_NAME
     try:
         found = compute_id.existing_files([own])
@@ -84,7 +84,7 @@ class NovaRoot:
     :ivar known: the uuids that were found; the roots of this host
     :param from_file: returns the uuid in nova's file
     :param by_name: returns the providers that placement has under a name
-    :param is_there: tells if placement had a root when it was read last
+    :param is_there: returns True if placement had a root at the last reading
     """
 
     def __init__(

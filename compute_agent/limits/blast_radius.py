@@ -20,7 +20,7 @@ from ..tree import assertion
 # Units of a class: a smaller fall of a node's total is no loss of capacity,
 # unless nothing is left of the class.
 FEW_UNITS = 4
-# Nodes: what fewer of them lose is no mass.
+# If fewer nodes than this lose something, that is no mass.
 FEW_NODES = 3
 
 Total = tuple[str, str]  # provider uuid, resource class

@@ -93,7 +93,7 @@ class Contention:
         }
 
     def saved(self) -> None:
-        """Note that what ``changed`` returned was kept."""
+        """Note that the histories that ``changed`` returned are stored."""
         self._changed.clear()
 
     # --- cycles ---------------------------------------------------------------
@@ -305,7 +305,7 @@ def _turn(item: Item, last: _Turn | None) -> _Turn:
 def _undoes(item: Item, last: _Turn) -> bool:
     """Return True if a change takes back the one of the cycle before.
 
-    An amount does if it is the one from before that change.
+    A change of an amount does if it restores the earlier amount.
     """
     if last.item.there is not item.there:
         return True

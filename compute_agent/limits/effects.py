@@ -67,10 +67,10 @@ def losses(plan: Plan, sent: Iterable[Operation]) -> blast_radius.Removals:
 def totals(plan: Plan) -> dict[blast_radius.Total, tuple[int, int]]:
     """Return the totals of the resource classes that a node's plan changes.
 
-    They include the totals that stay as they are in the node's own tree. The
-    totals of deleted providers are part of the deletion. A class that leaves a
-    provider of that tree, and that the node has from a provider outside of it,
-    such as a sharing provider, is not among them.
+    The unchanged totals in the node's own tree are included. The totals of
+    deleted providers are part of the deletion. A class that leaves a provider
+    of that tree, and that the node has from a provider outside of it, such as
+    a sharing provider, is not among them.
     """
     if not plan.operations:
         return {}

@@ -64,7 +64,7 @@ class Made:
 class Rest:
     """A contended item, which is left out of the plans.
 
-    :ivar until: the time from which it is tried
+    :ivar until: the time when the item is tried again
     :ivar tried_at: the time of a try that nobody undid yet
     :ivar makers: the nodes that want its state
     """
@@ -158,7 +158,7 @@ def judged(
     *,
     confirmed: bool,
 ) -> Rest | None:
-    """Return a contended item after a cycle; None if it is over.
+    """Return a contended item after a cycle; None if its rest has ended.
 
     :param confirmed: the nodes that want its state found that state
     """

@@ -26,11 +26,11 @@ from . import approval, blast_radius
 from .approval import Kind, Subject
 from .blast_radius import Batch, Case, Mass, Removals
 
-# Returns the approved ones of these removals.
+# Returns the removals among these that are approved.
 Approved = Callable[[Collection[Subject]], Collection[Subject]]
 # The mass in which a node took part: the kind of removals, the node's uuid.
 Masses = Mapping[tuple[Kind, str], Mass]
-# The nodes, by uuid, that lost something of a kind.
+# Kind → the uuids of the nodes with removals of this kind.
 Lost = Mapping[Kind, Collection[str]]
 NOTHING: Lost = {}
 
@@ -165,7 +165,7 @@ def lost(
 ) -> Iterator[Kind]:
     """Yield the kinds of removals that count for a node.
 
-    :param but: what does not count, because a person approved it
+    :param but: the removals that do not count, because a person approved them
     """
     for kind in (Kind.NAMES, Kind.CAPACITY, Kind.DELETIONS):
         if not frozenset(_of_kind(kind, removals, limits)) <= frozenset(but):
@@ -206,7 +206,7 @@ def _departures(
     """Judge each batch; together if the list has no node of the agent's.
 
     It counts the nodes that the agent had, because some of them may have no
-    case yet. The only node of an agent may go.
+    case yet. If an agent has only one node, the node may be deleted.
     """
     by_batch: dict[Batch, list[Case]] = {}
     for case in cases:

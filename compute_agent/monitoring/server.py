@@ -55,7 +55,7 @@ class Pages(Protocol):
 
 
 def no_pages(path: str, headers: Mapping[str, str]) -> None:
-    """Return None: there is no page."""
+    """Return None, because there are no pages."""
     del path, headers
 
 

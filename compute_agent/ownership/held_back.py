@@ -128,7 +128,8 @@ def _with_held(
 
     :param old: the provider as it is; None if it is new
     :param classes: the resource classes that stay as large as they are
-    :param is_replaced: one of them would go from a provider as a whole
+    :param is_replaced: True if one of these classes would be removed from a
+        provider as a whole
     """
     there = {} if old is None else old.inventories
     going = there.keys() & classes - wanted.inventories.keys()
@@ -155,7 +156,7 @@ def _with_held(
 def _as_large_as(
     old: inventory.Inventory, wanted: inventory.Inventory
 ) -> inventory.Inventory:
-    """Return the wanted record with the old total; it stays out of service."""
+    """Return the wanted record with the old total; a reserved one stays so."""
     if _is_out(wanted):
         return old.fully_reserved()
     reserved = min(wanted.reserved, old.total)
@@ -170,9 +171,9 @@ def _held_names(
     *,
     falls: bool,
 ) -> frozenset[str]:
-    """Return the names of a kind that would go, and stay.
+    """Return the names of a kind that the plan would remove, and that stay.
 
-    :param falls: True if capacity is held that these may describe
+    :param falls: True if the names may describe capacity that is held
     """
     if old is None:
         return frozenset()

@@ -228,7 +228,7 @@ def describe_gone(
     """
     with tree.asserting(assertion.AGENT):
         for uuid in elsewhere:
-            if tree.exists(uuid):  # not removed yet with a provider above it
+            if tree.exists(uuid):  # skip one that was removed with its parent
                 tree.remove(uuid)
     if tree.exists(node.uuid):
         root = tree.baseline[node.uuid]

@@ -3,10 +3,10 @@
 
 Pure: no I/O, configuration, logging or clock. A pool, such as shared storage,
 belongs to all agents whose drivers or files describe it, whoever created it.
-Each of them writes it. An agent knows only its own claims. So it removes only
-what it claimed, and only while no provider outside its own trees is in an
-aggregate of the pool. If there is such a provider, the agent's claims end, and
-placement keeps everything. ``resolve.py`` asks about each pool.
+Each of these agents writes to it. An agent knows only its own claims. So it
+removes only what it claimed, and only while no provider outside its own trees
+is in an aggregate of the pool. If there is such a provider, the agent's claims
+end, and placement keeps everything. ``resolve.py`` asks about each pool.
 """
 
 from collections.abc import Container, Iterable, Mapping
@@ -95,7 +95,7 @@ class Pools:
         )
 
     def keep(self, removed: Iterable[str]) -> set[str]:
-        """Return those of these removed providers that are pools and stay."""
+        """Return the pools among these removed providers that must stay."""
         stay = set()
         for uuid in filter(self.has, removed):
             if not self._is_ours(uuid):
@@ -130,7 +130,7 @@ class Pools:
         }
 
     def given_up(self, claims: Mapping[Key, Claims]) -> Record:
-        """Return what stays, and does not count as this agent's any more.
+        """Return the items that stay, but no longer count as this agent's.
 
         :param claims: the claims for the node from now on, where they change
         """

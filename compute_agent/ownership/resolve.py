@@ -42,7 +42,7 @@ class Resolution:
         members decide. With needs, the other fields do not count
     :ivar taken: the names on pools that count as this agent's from now on,
         until they are removed
-    :ivar given_up: what stays, and does not count as this agent's any more
+    :ivar given_up: the items that stay, but no longer count as this agent's
     :ivar restored: the names that another writer took away or changed, and
         that are restored
     :ivar notes: lines for the operator: what the agent leaves undone, and what
@@ -86,7 +86,7 @@ def resolve(
     staying, lines = undeletable.not_ours(
         before, removed, record.created.union(free), shared
     )
-    if not policy.is_companion:  # it does not take over nova's
+    if not policy.is_companion:  # a companion keeps nova's children
         work.notes.lines += lines
     reserved, faults = undeletable.stranded(
         before,
@@ -187,7 +187,7 @@ class _Work:
         )
 
     def without_claims(self, uuid: str) -> provider.Provider:
-        """Return a removed pool of others without what this agent claims."""
+        """Return another writer's pool without this agent's claims."""
         old = self._before[uuid]
         classes = self._decide(old, Kind.INVENTORY)
         return dataclasses.replace(

@@ -58,7 +58,7 @@ def release(
     sources: Collection[str],
     only: Collection[str] | None = None,
 ) -> None:
-    """End the claims of these drivers; remove the providers of them alone.
+    """End the claims of these drivers; remove providers that no other has.
 
     :param only: the providers on which the claims end, without the removal of
         a provider; on other providers, the claims stay. None for all

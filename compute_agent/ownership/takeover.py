@@ -26,7 +26,7 @@ from ..tree.assertion import Kind
 from . import nova_traits, undeletable
 from .record import Record
 
-#: The other way to allow first writes, for a message.
+#: The second way to allow first writes, as messages name it.
 ALL = (
     '[compute_agent] adopt_existing_roots = true allows all first writes, also '
     'later ones'
@@ -95,7 +95,7 @@ class Takeover:
     aggregates: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
-        """Return why it waits, without advice or numbers that change."""
+        """Return why the write waits, without advice or changing numbers."""
         if self.marks:
             return self._reported()
         subject = 'its root provider' if self.is_root else str(self.provider)
@@ -177,7 +177,7 @@ def marks_on(
     record: Record,
     own: mark.Mark | None,
 ) -> list[mark.Mark]:
-    """Return the marks of other agents on a node's root, without a yes.
+    """Return the marks on a node's root that no person has approved.
 
     :param own: the mark of this agent; None if it ignores other agents' marks
     """

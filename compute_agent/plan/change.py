@@ -43,7 +43,7 @@ class Change:
         return self.existed and not self.exists
 
     def is_in(self, seen: provider.Provider) -> bool:
-        """Return True if a provider has a name as this change left it."""
+        """Return True if a provider still shows the result of this change."""
         if self.kind is None:
             return False
         if self.kind is assertion.Kind.INVENTORY:

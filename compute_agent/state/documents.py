@@ -49,7 +49,7 @@ class _Table:
     def select(self, *, every: bool) -> str:
         """Return the query for keys and rows, in an order of their values.
 
-        :param every: False for those of several documents
+        :param every: False for the tables of documents without a provider
         """
         values = ', '.join(
             '(select name from site where id = site)' if c == 'site' else c
@@ -305,7 +305,7 @@ def _add_sites(
 def watch(db: sqlite3.Connection) -> None:
     """Have this connection note what its transactions change in the record.
 
-    Other connections are not slower for it, and the file does not differ.
+    Other connections are not slowed down, and the file stays the same.
     """
     db.execute('pragma temp_store = memory')
     db.executescript(_TOUCHED + ''.join(map(_triggers, TABLES)))

@@ -241,7 +241,7 @@ class Handover:
 
 
 def _entry(what: What, node: Node, text: str) -> Entry:
-    """Return what the history tells of a node's record that moves."""
+    """Return the history entries about a node's record that moves."""
     return Entry(
         what=what,
         node_uuid=node.uuid,

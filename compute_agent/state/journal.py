@@ -301,7 +301,8 @@ class Journal:
     def restore(self, readings: Iterable[provider.Reading]) -> None:
         """Keep readings of providers that have an earlier state again.
 
-        The record stays, and what counted as ours at that time does again.
+        The record stays, and names that counted as ours at that time count
+        again.
         """
         restored = list(readings)
         for attempt in self._history.transactions():
@@ -345,7 +346,7 @@ class Journal:
     # --- steps of a transaction -----------------------------------------------
 
     def _note(self, db: sqlite3.Connection, entries: Sequence[Entry]) -> None:
-        """Write what the history tells of writes, before they are recorded."""
+        """Add history entries about writes, before the record changes."""
         if entries:
             uuids = {entry.uuid for entry in entries}
             self._history.record(
@@ -380,7 +381,7 @@ class Journal:
         """Return True if ``save`` would record nothing of these readings."""
         uuids = [reading.provider.uuid for reading in readings]
         if any(intents.on_providers(db, uuids).values()):
-            return False  # a change may be that of the intent
+            return False  # the change may be the intent's own
         if earlier_contents.lost_providers(db, uuids):
             return False
         new = set[str]()
@@ -451,7 +452,7 @@ class Journal:
 
 
 class Recency:
-    """The last known generation of each provider, and when it was learnt.
+    """The last known generation of each provider, with the moment of learning.
 
     An observation of placement takes time. While it runs, another thread may
     write to a provider and record the outcome; then the observation shows an
@@ -474,7 +475,7 @@ class Recency:
         self._learnt[uuid] = (self._moment, generation or 0)
 
     def end_observations(self) -> None:
-        """Drop all updates: no observation that began before one is running.
+        """Drop all updates, because no earlier observation is still running.
 
         Moments go on counting, so later observations are not confused.
         """

@@ -120,7 +120,7 @@ class Records:
             return frozenset(self.providers(db))
 
     def without_rights(self, uuids: Iterable[str]) -> set[str]:
-        """Return the roots, among these, to which this agent may not write yet.
+        """Return the roots among these that this agent may not write to yet.
 
         Nothing is recorded of them but, maybe, claims.
         """
@@ -450,7 +450,7 @@ def _read_rows(
 
 @functools.lru_cache(maxsize=4096)
 def _same(names: frozenset[str]) -> frozenset[str]:
-    """Return an equal set, the same one for many nodes."""
+    """Return an equal set; many nodes share one object."""
     return names
 
 

@@ -125,7 +125,7 @@ class Replica:
         self._forget_memory = forget_memory
         self._epoch: int | None = None
         self._seen = 0
-        # Besides that of the database, which a commit holds for its time.
+        # A second lock: a commit holds the database's lock for long.
         self._noting = threading.Lock()
         self._is_loaded = self._went_back = False
         self._is_behind = True
@@ -216,7 +216,7 @@ class Replica:
         self._is_loaded = self._owes = False
 
     def _follow(self, known: _Known, changes: Changes) -> None:
-        """Apply what other agents committed, and this one without knowing."""
+        """Apply others' commits, and own commits with an unknown outcome."""
         entries = self._shared.history(known.sequence)
         if changes.documents or entries:
             mine, self._mine = self._mine, None
@@ -344,7 +344,7 @@ class Replica:
             self._moved = {}
 
     def stand_by(self) -> None:
-        """Write nothing any more: another agent holds the share, or will."""
+        """Write nothing from now on: another agent has the share, or will."""
         self._epoch = None
         self._journal.inherit(())
 
@@ -452,7 +452,7 @@ class Replica:
     # --- the row of this copy -------------------------------------------------
 
     def _known(self, db: sqlite3.Connection) -> _Known:
-        """Return what this copy has of the record in its place."""
+        """Return the row about the shared record that this copy follows."""
         query = 'select place, sequence, is_older from shared'
         place, sequence, is_older = db.execute(query).fetchone()
         if place != self._place:

@@ -2,7 +2,8 @@
 """The changes that other writers undid, over restarts of the agent.
 
 The table ``undone`` has the histories of the names that were undone within the
-last day (``limits/contention.py``). A name that nobody undid is not in it.
+last day (``limits/contention.py``). It has no names whose changes nobody
+undid.
 """
 
 import json

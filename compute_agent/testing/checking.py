@@ -156,7 +156,7 @@ def _run(gathered: '_Gathered') -> tuple[int, str]:
 
 @contextlib.contextmanager
 def _without_addopts() -> Iterator[None]:
-    """Ignore the user's options of pytest: they may select some rules only."""
+    """Ignore the user's pytest options, because they may deselect rules."""
     given = os.environ.pop(_ADDOPTS, None)
     try:
         yield

@@ -143,7 +143,7 @@ def _write(pipe: typing.TextIO, kind: str, value: typing.Any) -> None:
 
 
 def _interrupt_once() -> None:
-    """Let SIGINT or SIGTERM interrupt the work, and no second one.
+    """Let the first SIGINT or SIGTERM interrupt the work; ignore later ones.
 
     A terminal sends them to both processes, and then the asking one does.
     """

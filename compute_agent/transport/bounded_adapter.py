@@ -72,7 +72,8 @@ class BoundedAdapter(session.TCPKeepAliveAdapter):
 
         :raises errors.UnknownState: the body is compressed in another way
             than asked for
-        :raises errors.Unavailable: the time for it was over before it was sent
+        :raises errors.Unavailable: the deadline passed before the request was
+            sent
         """
         if deadline.has_passed():
             raise errors.Unavailable(

@@ -32,7 +32,7 @@ _ENVIRONMENT = 'environment_account'
 _ACCOUNT = 'account'
 _LENT = 'lent_cloud'
 _BACKSLASH = 'backslash'
-_PLACES = ('clouds', '', 'auth')  # the second one is the name of the cloud
+_PLACES = ('clouds', '', 'auth')  # the second key is the cloud's name
 # The names that openstacksdk uses where no file gives a name.
 _UNNAMED = ('defaults', 'envvars')
 # One of these variables is enough to say which account is meant.
@@ -156,7 +156,7 @@ def _clouds() -> 'loader.OpenStackConfig':
     try:
         return loader.OpenStackConfig()
     except Exception as exc:
-        _check_files('')  # it knows the line
+        _check_files('')  # that error names the line
         raise errors.ConfigError(
             f'clouds.yaml cannot be used: {error_text.one_line(exc)}'
         ) from exc
@@ -325,7 +325,7 @@ def _check_first(files: Iterable[str], cloud: str) -> None:
         try:
             data = _parsed(path)
         except OSError:
-            continue  # openstacksdk goes on, too
+            continue  # openstacksdk skips it, too
         _check_shape(path, data, cloud)
         return
 

@@ -28,7 +28,7 @@ from urllib3 import connectionpool
 
 #: Called with each connection just after it was opened; it may raise.
 Opened = Callable[[connections.HTTPConnection], None]
-#: Returns for how many seconds a request may be sent, or raises an error.
+#: Returns the seconds for which a request may be sent, or raises an error.
 Fence = Callable[[], float]
 # Close with a reset, which drops undelivered data; or close as usual.
 _RESET, _AS_USUAL = struct.pack('ii', 1, 0), struct.pack('ii', 0, 0)
@@ -180,7 +180,7 @@ def _hurry(sock: Any, seconds: float) -> None:
     killed, the system does. If the transfer stalls, the system gives up after
     half of the time, which it counts from the first repetition.
 
-    :param seconds: for which the request may be sent
+    :param seconds: how long the request may be sent
     :raises TooLate: the deadline has passed
     """
     left = _left(seconds)
@@ -195,7 +195,7 @@ def _hurry(sock: Any, seconds: float) -> None:
 
 
 def _relax(sock: Any) -> None:
-    """Let a connection be as any other: its request has arrived."""
+    """Lift the deadline from a connection: its request has arrived."""
     if sock is not None:
         tcp = getattr(sock, 'socket', sock)
         tcp.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AS_USUAL)
@@ -237,7 +237,7 @@ class _Arriving(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        """Read what has arrived; wait for it if nothing has.
+        """Read the bytes that have arrived; wait if there are none yet.
 
         :raises TooLate: the deadline has passed
         :raises TimeoutError: nothing arrived within the socket's timeout
@@ -257,7 +257,7 @@ class _Arriving(io.RawIOBase):
             raise
 
     def close(self) -> None:
-        """Close it; the socket ends with its last user."""
+        """Close this file; the socket is closed with its last user."""
         try:
             self._bytes.close()
         finally:

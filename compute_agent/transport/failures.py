@@ -46,8 +46,8 @@ _SENDS = 'requests.sessions'
 def is_unreadable_token(exc: Exception) -> bool:
     """Return True if keystoneauth cannot read the token in an answer.
 
-    Its other exceptions say that a request failed. For an answer of another
-    shape it raises what Python raises.
+    Its other exceptions say that a request failed. An answer of another shape
+    leads to Python's own exceptions there.
     """
     if isinstance(exc, ksa_exceptions.ClientException):
         return isinstance(exc, ksa_exceptions.InvalidResponse)

@@ -36,7 +36,7 @@ def register_opts(
 
     The authentication plugin registers its own when ``auth_type`` is read.
 
-    :param defaults: replace those of keystoneauth
+    :param defaults: defaults in place of keystoneauth's
     """
     loading.register_session_conf_options(conf, group)
     loading.register_auth_conf_options(conf, group)

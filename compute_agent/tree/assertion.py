@@ -53,13 +53,13 @@ def title(source: str) -> str:
 class Assertion:
     """The result of a source's calls in one cycle, applied in their order.
 
-    Without ``declared`` and ``exclusive`` it concerns its own names only.
+    Without ``declared`` and ``exclusive``, it concerns only the names in it.
 
     :ivar names: the names that the source asserts
     :ivar removed: the names that it removed explicitly
     :ivar declared: these are all names of this source (``declare_*``)
     :ivar exclusive: these are all names of the provider (``update_*``)
-    :ivar keep: it cannot tell this time; its earlier claims stay
+    :ivar keep: True if the source cannot tell now; its earlier claims stay
     :ivar disputed: the names that another driver reports differently; they
         stay as placement has them
     """

@@ -116,7 +116,7 @@ def _check(
 
 
 def _check_contents(tree: TreeSetAside, name: str, child: Child) -> None:
-    """Refuse what the methods of the tree would refuse later."""
+    """Refuse arguments that the tree's methods would refuse later."""
     try:
         if (uuid := child.get('uuid')) is not None:
             names.check_uuid(uuid, 'provider')

@@ -37,7 +37,7 @@ class InventoryRecord(typing.TypedDict, total=False):
     :ivar reserved: not offered, from 0 (the default) to the total
     :ivar min_unit: the smallest amount of one allocation; 1 by default
     :ivar max_unit: the largest amount of one allocation; no limit by default
-    :ivar step_size: amounts are multiples of it; 1 by default
+    :ivar step_size: each amount must be a multiple of it; 1 by default
     :ivar allocation_ratio: above 0; without one, configuration and operators
         decide
     """
@@ -216,7 +216,7 @@ def from_source(record: Record, current: Record | None = None) -> Inventory:
     """Return a record that a driver or a file gives, if it offers something.
 
     Placement takes records of which nothing can be allocated. A source that
-    gives one is mistaken, unless it reserves the whole total.
+    gives such a record is mistaken, unless it reserves the whole total.
 
     :param current: the provider's own record, which a source may repeat
     :raises errors.TreeError: as for ``Inventory.from_record``; or its ratio is
@@ -258,12 +258,12 @@ def _same_ratio(ratio: float, other: float) -> bool:
 def as_given(
     records: Mapping[str, Record],
 ) -> Mapping[str, InventoryRecord]:
-    """Return records that the agent made with the type of a driver's."""
+    """Return the agent's records, typed as a driver's records."""
     return typing.cast(Mapping[str, InventoryRecord], records)
 
 
 def whole_number(value: object) -> bool:
-    """Return True if this is an int, and not a truth."""
+    """Return True if this is an int, and no boolean."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 

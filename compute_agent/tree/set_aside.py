@@ -89,7 +89,8 @@ class TreeSetAside(tree_contents.TreeContents):
     def unhealthy(self, name_or_uuid: str, why: str) -> None:
         """Reserve the provider, and all below it, because it does not work.
 
-        As for ``drained``. Of a provider that is both, this is shown.
+        As for ``drained``. If a driver calls both methods for a provider, this
+        reason is shown.
 
         :param why: the trouble, for the operator
         :raises errors.TreeError: the tree lacks the provider, or there is no

@@ -19,7 +19,7 @@ from . import answers, failures, long_calls
 from .driver import ComputeDriver
 from .values.changes import Changes
 
-CLOSING = 10.0  # seconds until a driver that does not close is left
+CLOSING = 10.0  # seconds for close(); then the agent ends without the driver
 
 _Value = typing.TypeVar('_Value')
 
@@ -263,7 +263,7 @@ class Drivers:
 def merged(
     parts: typing.Iterable[Mapping[str, _Value]],
 ) -> dict[str, _Value]:
-    """Return the union of these mappings; the first one's values count."""
+    """Return the union of these mappings; earlier mappings win."""
     found: dict[str, _Value] = {}
     for part in parts:
         found = {**part, **found}

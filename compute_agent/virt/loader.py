@@ -189,7 +189,7 @@ class _StandIn(virt.ComputeDriver):
 
     @classmethod
     def from_conf(cls, conf: cfg.ConfigOpts) -> typing.Self:  # noqa: ARG003
-        """Return it; no option matters."""
+        """Return a stand-in; it uses no option."""
         return cls()
 
     def get_available_nodes(self) -> Sequence[str]:
@@ -201,7 +201,7 @@ class _StandIn(virt.ComputeDriver):
 
 
 def _stand_in(choice: _Choice, conf: cfg.ConfigOpts) -> virt.ComputeDriver:
-    """Return a driver with the name of another one's class."""
+    """Return a stand-in whose class has the name of the driver's class."""
     driver_class = _class(choice)
     _register(choice.name, driver_class, conf)
     stand_in: type[_StandIn] = type(

@@ -28,7 +28,7 @@ from . import conf as options
 
 Answer = TypeVar('Answer')
 
-# A program that does not look at the name of the call fails at the first one.
+# A program that ignores the name of the call fails at the first call.
 _WITHOUT = (
     ' (a program that does not have the call info ends with status '
     f'{program.UNSUPPORTED} and prints nothing)'
@@ -266,7 +266,7 @@ class ExecDriver(driver.ComputeDriver):
         given: Mapping[str, Any] | None,
         wanted: Mapping[str, Any],
     ) -> None:
-        """Change the allocations that the agent gave to those of an answer."""
+        """Change the agent's allocations into those of the answer."""
         if given is None or given.keys() != wanted.keys():
             raise errors.DriverError(
                 f'{self.target} describe: its allocations are not of the '

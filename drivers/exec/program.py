@@ -180,7 +180,8 @@ class Program:
             problem = self._wait(process.pid, files[1:])
         finally:
             with self._lock:
-                # Until it is waited for, no other process has its number.
+                # The process's number is not reused before the agent waits for
+                # it.
                 _kill(process.pid)
                 self._running.discard(process.pid)
             process.wait()

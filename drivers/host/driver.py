@@ -155,7 +155,7 @@ class HostDriver(one_host.OneHostDriver):
         nodename: str,
         allocations: Mapping[str, typing.Any] | None = None,  # noqa: ARG002
     ) -> None:
-        """Declare what the rules give; say which facts' files were refused."""
+        """Declare what the rules give; report the refused files of facts."""
         facts = self._facts.read()
         for line in facts.faults:
             provider_tree.note(line)

@@ -240,7 +240,7 @@ class Reader:
             self._said = walk.gave_up
             return
         went_back = walk.went_back(self.marks.get(walk.key))
-        # The newest by CREATED is older, too, when it was deleted.
+        # The newest row by CREATED is also older after a deletion.
         if went_back and walk.key == watermark.UPDATED:
             self._is_sound = False
 

@@ -144,7 +144,7 @@ class LibvirtDriver(one_host.OneHostDriver):
         An unknown trait that the provider has is declared as well, so that it
         stays. ``keep_traits`` would also keep absent traits.
         """
-        self._libvirt.unanswered()  # it was another cycle's, or a command's
+        self._libvirt.unanswered()  # it is of another cycle, or of a command
         traits = self._traits.read()
         unknown = traits.named(finding.Found.UNKNOWN)
         present = traits.named(finding.Found.PRESENT)

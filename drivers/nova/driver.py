@@ -89,7 +89,7 @@ LOG = logging.getLogger(__name__)
 
 
 class NovaDriver(virt.ComputeDriver):
-    """Describes what a driver of nova's describes.
+    """Describes the nodes that a driver of nova's describes.
 
     :cvar target: module and class below ``nova.virt``
     """
@@ -199,7 +199,7 @@ class NovaDriver(virt.ComputeDriver):
             self._tracker.add(provider_tree, nodename, allocations)
 
     def close(self) -> None:
-        """End what the driver holds."""
+        """Release the resources of nova's driver."""
         if self._is_ready:
             with contextlib.suppress(Exception):
                 self._driver.cleanup_host(self._nova.conf.host)

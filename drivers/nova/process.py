@@ -69,7 +69,7 @@ class NoConductor:
 
     @contextlib.contextmanager
     def asking_for_resources(self) -> Iterator[None]:
-        """Answer as well what only ``get_available_resource`` asks."""
+        """Also answer questions that only ``get_available_resource`` asks."""
         self._known = {**self._answers, **self._of_resources}
         try:
             yield

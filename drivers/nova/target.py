@@ -88,7 +88,7 @@ def _module(name: str) -> types.ModuleType:
             return importlib.import_module(path)
         except ModuleNotFoundError as exc:
             if exc.name and f'{path}.'.startswith(f'{exc.name}.'):
-                continue  # it is this module that is not there
+                continue  # the missing module is this one
             raise _broken(path, exc) from exc
         except Exception as exc:
             raise _broken(path, exc) from exc

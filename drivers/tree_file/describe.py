@@ -104,7 +104,7 @@ class _Edit:
         return uuid
 
     def share(self, uuid: str) -> None:
-        """Make it a sharing provider, even if the file omits the trait."""
+        """Make the provider share, even if the file omits the trait."""
         self._tree.add_traits(uuid, names.MISC_SHARES_VIA_AGGREGATE)
 
     def _existing(

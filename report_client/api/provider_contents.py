@@ -127,8 +127,8 @@ class ProviderContents:
     def aggregates(self, target: codec.ListedProvider) -> frozenset[str]:
         """Return the uuids of a provider's aggregates, as ``contents``.
 
-        In placement an aggregate is only a uuid. It exists as soon as a
-        provider is a member.
+        In placement an aggregate is only a uuid. An aggregate exists as soon
+        as a provider is a member.
         """
         return frozenset(self._contents(target, AGGREGATES.kind)[1])
 

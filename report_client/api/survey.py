@@ -158,7 +158,7 @@ class Survey:
     ) -> None:
         """Take the allocations off a consumer, if it is unchanged.
 
-        :param but: the providers on which it keeps them
+        :param but: the providers where the consumer keeps its allocations
         :raises errors.Conflict: the consumer changed since it was read
         """
         kept = {u: consumer.allocations[u] for u in but}

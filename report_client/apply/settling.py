@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Make sure that no write of a predecessor is carried out any more.
+"""Make sure that placement carries out no late write of a predecessor.
 
 An agent that takes a share over inherits the intents of its predecessor. A
 request that the predecessor sent may still be on its way, and placement carries
@@ -86,14 +86,14 @@ class Settling:
                 equal = ops.SetAggregates(
                     uuid=uuid, name=uuid, names=names, before=names
                 )
-                self._journal.prove()  # no intent is committed before it
+                self._journal.prove()  # raises if this agent lost the share
                 if generation == 0:
                     self._record_creation(uuid)
                 self._service.send(
                     codec_writes.request(equal, {uuid: generation})
                 )
             except placement_errors.NotFound:
-                return  # creations are not sent so late that they arrive now
+                return  # no late creation can arrive any more
             except placement_errors.Conflict:
                 if attempt == _ATTEMPTS:
                     raise

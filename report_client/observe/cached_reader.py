@@ -88,8 +88,8 @@ class CachedReader:
         """Save the readings that ``warm`` remembered as if they were made now.
 
         Only nodes are returned whose own tree is complete and unchanged in the
-        store and in these rows. They are dropped: from now on the store has
-        what counts.
+        store and in these rows. They are dropped, because from now on the
+        store is newer.
         """
         warm, self._warm = self._warm, {}
         if not warm:

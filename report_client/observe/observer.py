@@ -321,7 +321,7 @@ class Observer:
         self._sharing.watch(uuids)
 
     def list_again(self, node_uuid: str) -> None:
-        """List a node's tree the next time: much may have changed."""
+        """List a node's tree the next time, because much may have changed."""
         self._lists.lone.forget(node_uuid)
 
     def invalidate(self) -> None:

@@ -95,7 +95,7 @@ class Progress:
                 self._leave(step, _BLOCKED)
 
     def _index(self, step: Step) -> None:
-        """Have a refusal find the steps that it touches without a search."""
+        """Index the steps, so that a refusal finds those that it affects."""
         for uuid in step.operation.providers:
             self._steps_on.setdefault(uuid, []).append(step)
         for needed in step.operation.needs(self.providers):

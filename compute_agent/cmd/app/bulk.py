@@ -86,7 +86,7 @@ class Items(command.AgentCommand):
 
     @abc.abstractmethod
     def prepare(self, items: Sequence[argparse.Namespace]) -> Mistakes:
-        """Look up what the items name; return for each its mistake, or None.
+        """Look up what the items name; return the mistake of each, or None.
 
         No request writes anything.
         """

@@ -13,7 +13,7 @@ Followers = Mapping[str, str]
 
 
 def followers(options: Mapping[str, str]) -> Followers:
-    """Return what may follow each beginning of a command.
+    """Return the words that may follow each beginning of a command.
 
     :param options: command → its options
     """
@@ -77,7 +77,7 @@ def _zsh(name: str, known: Followers) -> Iterator[str]:
     _files
   fi
 }"""
-    # It is a file of $fpath, or somebody sources it.
+    # The file is in $fpath, or the user's shell sources it.
     yield f'if [[ $funcstack[1] == {function} ]]; then'
     yield f'  {function} "$@"'
     yield 'else'

@@ -29,7 +29,8 @@ _NO_INTEGER = re.compile(
 )
 _NO_FLOAT = re.compile(r'could not convert string to float: (?P<value>.*)')
 _DETAIL = re.compile(r"from LocationInfo\(.*detail='(?P<file>[^']*)'\)")
-# oslo.config's errors about a reference. The last: an option that has itself.
+# oslo.config's errors about a reference. The last one: an option that refers
+# to itself.
 _REFERENCES = (
     cfg.NoSuchOptError,
     cfg.TemplateSubstitutionError,
@@ -190,7 +191,7 @@ def _files_in(directories: Iterable[str]) -> Iterator[str]:
         try:
             _check_trust(directory, f'--config-dir: {directory}')
             found = sorted(directory.glob('[!.]*.conf'))
-            next(directory.iterdir(), None)  # glob hides that it may not list
+            next(directory.iterdir(), None)  # raises; glob would hide it
         except FileNotFoundError as exc:
             raise errors.ConfigError(
                 f'no such configuration directory: {directory}'
@@ -359,7 +360,7 @@ def _wrong_reference(conf: cfg.ConfigOpts | None, exc: Exception) -> str:
         if conf
         else []
     )
-    if conf is not None and not named:  # no value is the cause
+    if conf is not None and not named:  # the cause is no single value
         return error_text.one_line(exc)
     options = ' and '.join(named) or 'a value in the configuration'
     verb = 'have' if len(named) > 1 else 'has'

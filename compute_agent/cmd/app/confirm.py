@@ -23,7 +23,7 @@ def add_option(parser: argparse.ArgumentParser) -> None:
 def refused(
     asking: command.AgentCommand, plan: Sequence[str], *, yes: bool
 ) -> tuple[str, int] | None:
-    """Return None if confirmed, else the text to print and the exit code."""
+    """Return None if the person agrees, else the text and the exit code."""
     if yes:
         return None
     lines = [*map(error_text.printable, plan)]

@@ -66,7 +66,7 @@ def _limited(name: str, value: object) -> object:
 
 
 class OwnWords(logging.Formatter):
-    """Formats a record as oslo.log does, without an error it was not given.
+    """Formats a record as oslo.log does, but adds no error by itself.
 
     In an ``except`` block, oslo.log adds the text of the error to each warning
     and error. The agent's lines have that text already, printable and without

@@ -61,7 +61,7 @@ class Wakeups:
         signal.signal(number, handler)
 
     def listen(self) -> None:
-        """Have the interpreter write to the socket, if there is one."""
+        """Have the interpreter write to the socket, if the process has one."""
         if self._write is not None:
             signal.set_wakeup_fd(
                 self._write.fileno(), warn_on_full_buffer=False

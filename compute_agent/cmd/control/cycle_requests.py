@@ -25,7 +25,7 @@ MOST = 16  # commands that wait for a cycle; status is answered beside them
 class Ended:
     """The end of a cycle.
 
-    :ivar trouble: why it could not begin; empty if it has results
+    :ivar trouble: why the cycle could not begin; empty if it has results
     """
 
     results: Sequence[NodeResult] = ()
@@ -46,7 +46,7 @@ class CycleRequests:
         self._works: list[tuple[Callable[[], Any], futures.Future[Any]]] = []
 
     def request(self, prune: Prune = NO_PRUNE) -> 'futures.Future[Ended]':
-        """Have a cycle begun; return its end, which is not there yet.
+        """Request a cycle; return a future, which its end will complete.
 
         :param prune: the names that this cycle prunes
         :raises errors.Refused: too many wait for a cycle already
@@ -119,7 +119,7 @@ class CycleRequests:
     def _prunes(self, number: int) -> Prune:
         """Return the names that the cycle of this number prunes."""
         for each in self._waiting:
-            left = each.end.cancelled()  # a person who left wants nothing
+            left = each.end.cancelled()  # the person has left
             if each.number == number and each.prune.names and not left:
                 return each.prune
         return NO_PRUNE
@@ -141,7 +141,7 @@ class CycleRequests:
 class _Asked:
     """A request for a cycle.
 
-    :ivar number: of the first cycle that may answer it
+    :ivar number: the number of the first cycle that may answer the request
     """
 
     number: int

@@ -31,7 +31,7 @@ LOG = logging.getLogger(__name__)
 
 
 class Control:
-    """The control of a daemon: what its cycles leave, and who asks.
+    """The control of a daemon: the state after its cycles, and the requests.
 
     :param share: the name of the agent's share
     :param agent_id: returns the id of the agent, which joining a share changes

@@ -37,7 +37,7 @@ class Cycle(typing.Protocol):
 
     @property
     def results(self) -> Sequence[NodeResult]:
-        """Of each node; empty if it could not begin."""
+        """The result of each node; empty if the cycle could not begin."""
 
     @property
     def trouble(self) -> str:

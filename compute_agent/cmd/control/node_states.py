@@ -43,9 +43,9 @@ def now() -> Moment:
 class NodeState:
     """One node, as the cycles left it.
 
-    :ivar result: of the last cycle that had one of the node
-    :ivar planned: of the last cycle that planned it; an outage plans nothing
-    :ivar done: the end of the last cycle that left it done
+    :ivar result: the result in the last cycle that had the node
+    :ivar planned: the result in the last cycle that planned the node
+    :ivar done: when the last cycle ended that left the node done
     :ivar again: the moment from which a refused operation is tried again
     :ivar held: the changes that wait for a person, and since when
     """

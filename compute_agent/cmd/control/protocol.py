@@ -52,9 +52,9 @@ class Kind(enum.Enum):
     CYCLE = 'cycle'
     #: Another agent may take the share.
     RELEASED = 'released'
-    #: The records of nodes, or that they were changed.
+    #: The records of nodes, or the answer that they were changed.
     RECORDED = 'recorded'
-    #: The command was not carried out, or not to its end.
+    #: The daemon did not carry out the command, or only a part of it.
     ERROR = 'error'
 
 

@@ -151,7 +151,8 @@ def ask(
     :param say: tells the person what the command waits for
     :raises client.NoDaemon: no agent took the request
     :raises errors.Refused: the holder refused
-    :raises errors.Unavailable: the database is away, or nobody knows the end
+    :raises errors.Unavailable: the database does not answer, or the outcome is
+        unknown
     """
     from ...fleet import shared_record  # noqa: PLC0415 (needs the extra)
     from ..wiring import sharing  # noqa: PLC0415 (needs the extra "fleet")

@@ -117,7 +117,7 @@ class Server(threading.Thread):
     async def _connected(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        """Serve one connection; none of its errors is the daemon's."""
+        """Serve one connection; its errors do not reach the daemon."""
         task = asyncio.current_task()
         if task is not None:
             self._open.add(task)

@@ -80,7 +80,7 @@ class Status(command.Report):
 
 
 def _last(folder: pathlib.Path) -> str:
-    """Return the last daemon of a state directory, as far as it tells."""
+    """Return what a state directory tells about its last daemon."""
     last = lock.last_daemon(folder)
     return f'; the last one was {last}' if last else ''
 

@@ -155,7 +155,7 @@ def _membership(share: Data) -> Iterator[str]:
 
 
 def _cycle(cycle: Data | None, outage: Data | None) -> str:
-    """Return what the last cycle did, without a reason that the outage has."""
+    """Return what the last cycle did, without the reason for an outage."""
     if cycle is None:
         return 'none has ended yet'
     trouble = f'; {cycle["trouble"]}' if cycle['trouble'] else ''

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""List and approve what waits where no daemon answers.
+"""List and approve the changes that wait, where no daemon answers.
 
 The command plans, writes the approval into the state database, and runs a cycle
 itself. If another process has the state directory, that process's next cycle

@@ -80,7 +80,7 @@ def certificate(conf: cfg.ConfigOpts, group: str, address: str) -> Finding:
 
 
 def _context(conf: cfg.ConfigOpts, group: str) -> ssl.SSLContext:
-    """Return the TLS side of this agent, as the options have it."""
+    """Return the TLS context that the options describe."""
     cafile = session_options.option(conf, group, 'cafile') or None
     is_folder = bool(cafile) and pathlib.Path(str(cafile)).is_dir()
     context = ssl.create_default_context(

@@ -22,7 +22,7 @@ class Outcome(enum.Enum):
 class Finding:
     """The result of a check.
 
-    :ivar said: the fact that was found, or why it could not be
+    :ivar said: the fact, or why the check could not find it
     :ivar fix: the advice; empty if nothing is wrong
     """
 

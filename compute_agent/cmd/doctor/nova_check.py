@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The check of who reports this host: nova-compute, this agent, or both.
+"""Check which programs report this host: nova-compute, the agent, or both.
 
 The option ``[compute_agent] mode`` must fit what the nova-compute of this host
 does. The answer is also where a move from nova-compute to the agent stands

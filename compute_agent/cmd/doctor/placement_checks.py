@@ -138,7 +138,7 @@ class Asked:
     def _refused(self, request: codec.Request) -> None:
         """Send a request that is malformed.
 
-        :raises errors.NotAuthorised: the account may not send its kind
+        :raises errors.NotAuthorised: the account may not send such requests
         """
         try:
             self._service.api.send(request)

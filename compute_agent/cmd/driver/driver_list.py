@@ -73,8 +73,8 @@ class DriverList(listing.Listing):
     ) -> tuple[Sequence[str] | None, str | None]:
         """Return the configured drivers, and a note for the user.
 
-        A broken configuration hides no driver: this command may be what mends
-        it.
+        A broken configuration hides no driver, because this command may help
+        to mend it.
         """
         try:
             conf = configuration.load(self.app.global_options, local=True)

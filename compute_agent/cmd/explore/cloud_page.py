@@ -43,7 +43,7 @@ class Holding:
 
 
 class _Ended(Exception):
-    """The program ends, and nothing more is read."""
+    """The program ends, so the reading stops."""
 
 
 class Holdings:
@@ -117,7 +117,7 @@ class Holdings:
             self._found.pop(row.uuid, None)
             return
         self._found[row.uuid] = Holding(
-            # Of the list, so that a change since then is read again.
+            # The generation in the list, so that a later change is read again.
             generation=row.generation,
             amounts={
                 rc: Amount.of(

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon's own page: its nodes as the last cycle left them.
 
-It asks nobody and needs no account. What it shows are values that the cycles
-replace as a whole, as ``status -f json`` has them. A page is made once for each
-cycle, however many read it, and one at a time, so that readers cost the cycles
-next to nothing. ``cmd/run/monitors.py`` connects it with the daemon's server.
+The page sends no request and needs no account. What it shows are values that
+the cycles replace as a whole, as ``status -f json`` has them. A page is made
+once for each cycle, however many read it, and one at a time, so that readers
+cost the cycles next to nothing. ``cmd/run/monitors.py`` connects it with the
+daemon's server.
 """
 
 import re
@@ -80,7 +81,7 @@ class DaemonPage:
             return known
 
     def _moment(self) -> object:
-        """Return what changes when a page would change."""
+        """Return a value that changes if a page may change."""
         states, daemon = self._states, self._daemon
         outage = states.outage
         return states.ended, outage and outage.reason, daemon.last_good

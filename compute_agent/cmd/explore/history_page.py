@@ -34,7 +34,7 @@ def data(agent: ThisAgent, asked: Asked) -> Data:
 
 
 def _texts(one: KeptEntry) -> typing.Iterator[str]:
-    """Yield the words of an entry that a search may mean."""
+    """Yield the words of an entry that a search looks at."""
     entry = one.entry
     for text in (entry.provider, entry.uuid, entry.node_uuid, entry.by):
         yield text.casefold()

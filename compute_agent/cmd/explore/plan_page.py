@@ -10,7 +10,7 @@ class Plan:
 
     def __init__(self, agent: ThisAgent) -> None:
         self._agent = agent
-        self._slow = slow.Slow[Planned](0.0)  # the agent keeps it
+        self._slow = slow.Slow[Planned](0.0)  # the agent keeps the plan
 
     def data(self) -> Data:
         """Return the plans of all nodes, as ``plan -f json`` has them.

@@ -26,7 +26,7 @@ _WHEN = 'the next cycle makes them; "compute-agent sync" begins it at once'
 
 
 def text(results: Sequence[NodeResult], *, every: bool) -> str | None:
-    """Return the plans; of several nodes the non-empty ones, and a sum.
+    """Return the plans; for several nodes, those with operations and a sum.
 
     :param every: print each plan, however many there are
     """

@@ -123,7 +123,7 @@ class AllocationUnset(_Allocations):
     """Remove some of a consumer's allocations, and list those that stay."""
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the consumer, and what goes."""
+        """Add the consumer, and the allocations to remove."""
         super().add_options(parser)
         parser.add_argument(
             '--provider',
@@ -313,7 +313,7 @@ def _wanted(
     )
 
 
-_UNKNOWN = 'unknown'  # what placement says of a consumer without a type
+_UNKNOWN = 'unknown'  # placement's word for a consumer without a type
 
 
 def _tell(

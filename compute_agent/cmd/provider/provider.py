@@ -232,7 +232,7 @@ class ProviderCreate(bulk.BulkRecord):
         """
         self._service = provider_change.providers(self)
         if len(items) == 1:
-            return [None]  # to create it tells
+            return [None]  # the creation finds out
         new = {word for item in items for word in (item.name, item.uuid)}
         parents = {item.parent_provider for item in items} - {None}
         return _mistakes(
@@ -256,7 +256,7 @@ class ProviderCreate(bulk.BulkRecord):
         text = f'created provider {made}'
         if aggregates:
             text += f', in aggregate {", ".join(aggregates)}'
-            made = service.find(made.uuid)  # its generation is another
+            made = service.find(made.uuid)  # its generation has changed
         return bulk.Outcome(data=_record(made), text=text)
 
 

@@ -162,7 +162,7 @@ class ProviderInventorySet(_Set, provider_change.ProviderSetting):
     _rows: Sequence[Sequence[typing.Any]]
 
     def add_words(self, parser: argparse.ArgumentParser) -> None:
-        """Add the fields, and what stays."""
+        """Add the arguments for the fields, and for what stays."""
         parser.add_argument(
             '--resource',
             action='append',

@@ -53,7 +53,7 @@ class ChangeWatch:
         self._woken: set[NamedDriver] = set()
         self._since: dict[str, Any] = {}
         self._failing: set[str] = set()
-        self._asked_at = clock()  # or a cycle began then
+        self._asked_at = clock()  # or began a cycle
 
     def wake(self, driver: NamedDriver) -> None:
         """Note that a description of this driver may have changed."""

@@ -37,7 +37,7 @@ class Report:
         self._writer: threading.Thread | None = None
 
     def request(self) -> None:
-        """Have a thread write the report, unless one still writes it."""
+        """Have a thread write the report, unless a thread still writes one."""
         if self._writer is None or not self._writer.is_alive():
             self._writer = threading.Thread(
                 target=self.write, name='report', daemon=True

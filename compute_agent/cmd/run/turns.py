@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The turns of the daemon: a cycle, or, while another agent reports, standby.
 
-Before each cycle the thread of the cycles asks ``is_mine``. For an agent that
-shares its nodes with no other it always is. A standby follows the record there,
-and tries from time to time if it could report: it lists the driver's nodes,
-reads what changed of them and plans them, so that its first cycle has little to
-do. It writes nothing. Between two cycles the holder also gives the lease up, if
-a person, or a better standby, is to follow.
+Before each cycle the thread of the cycles asks ``is_mine``. An agent that
+shares its nodes with no other always has the turn. A standby follows the
+record there, and tries from time to time if it could report: it lists the
+driver's nodes, reads what changed of them and plans them, so that its first
+cycle has little to do. It writes nothing. Between two cycles the holder also
+gives the lease up, if a person, or a better standby, is to follow.
 """
 
 import logging
@@ -87,7 +87,7 @@ class Turns:
         self.membership.start()
 
     def is_mine(self) -> bool:
-        """Do what comes before a cycle; return True if this agent reports.
+        """Prepare the next cycle; return True if this agent reports.
 
         :raises errors.AgentError: a standby could not report now, or the
             shared database cannot be used

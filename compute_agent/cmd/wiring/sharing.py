@@ -306,7 +306,7 @@ class Sharing:
             self._replica.pay()
 
     def _follow(self, epoch: int | None) -> bool:
-        """Follow the record; return True if this agent took it over."""
+        """Follow the record; return True if this agent took the share over."""
         if not self._has_id:
             name = self.membership.share
             self._state.take_id(_agent_id(self._engine, name))

@@ -100,7 +100,7 @@ class DepartedCycles:
         for cycle in cycles:
             cycle.begin(found[cycle.node.uuid])
         if context.writing:
-            # Nothing of these is ever deleted, so they cost no more requests.
+            # Nothing of these nodes is ever deleted, so they need no requests.
             self._departures.forget(c.node for c in cycles if c.is_finished())
         return Begun(others=results, cycles=cycles, batches=departed.batches)
 

@@ -242,7 +242,7 @@ class Departures:
         return stays
 
     def forget(self, nodes: Iterable[Node]) -> None:
-        """Forget nodes that have no provider in placement any more."""
+        """Forget nodes without a provider in placement."""
         gone = [node.uuid for node in nodes]
         if gone:
             self._nodes.forget(gone)

@@ -294,7 +294,7 @@ class OtherShares:
         )
 
     def _tend(self, observe: Observe) -> None:
-        """Take back what nobody wants any more.
+        """Take back the records that no other share wants any more.
 
         :raises errors.Unavailable: the shared database is away
         """

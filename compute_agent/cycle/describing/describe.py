@@ -186,10 +186,11 @@ def assert_own_traits(
 ) -> None:
     """Assert the traits that mark providers as compute nodes and as nova's.
 
-    COMPUTE_NODE and the agent's mark, if it has one, go on the root, OWNER_NOVA on the root and on each provider
-    below it that this agent created, now or earlier. Children that others
-    created get none. The agent's earlier claims on a provider that the driver
-    takes out of the node's tree are dropped.
+    COMPUTE_NODE and the agent's mark, if it has one, go on the root,
+    OWNER_NOVA on the root and on each provider below it that this agent
+    created, now or earlier. Children of other writers get no trait. The
+    agent's earlier claims on a provider that the driver takes out of the
+    node's tree are dropped.
     """
     if not tree.exists(node.uuid):
         return

@@ -193,7 +193,7 @@ class Descriptions:
     def _record(
         self, uuids: Collection[str], node: Node, seen: Observation
     ) -> Record:
-        """Return the record; give up what an owner had of nova's before."""
+        """Return the record without what became nova's by a new mode."""
         record = self._records.record(uuids, node.uuid)
         given = given_up.of_mode(self._mode, record, node.uuid, seen.providers)
         if given == Record():

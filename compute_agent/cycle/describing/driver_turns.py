@@ -140,7 +140,7 @@ class DriverTurns:
             except errors.ReshapeNeeded:
                 given = (self.allocations or self._ask()).copy()
         if given is not None:
-            given.moves()  # refuses here what this driver may not edit
+            given.moves()  # an edit that this driver may not make raises here
         authority = policy.check_authority(
             describe.authority(driver.driver, self._node)
         )

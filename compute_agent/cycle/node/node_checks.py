@@ -273,7 +273,7 @@ class ReporterChecks:
         why = self._marker.reason_to_wait(node.uuid)
         found = self._doubts.get(node.uuid)
         left = 0.0 if found is None else found.until - self._clock()
-        # More is left only if the clock was set back.
+        # A longer time is left only if the clock was set back.
         if not why and found is not None and 0 < left <= reporter.REST:
             return reporter.stepped_back(found)
         return why
@@ -293,7 +293,7 @@ class ReporterChecks:
         is_host = self._marker.is_of_host(node.uuid)
         names = reporter.undone(node.uuid, undone, is_host=is_host)
         if names and self._marker.is_silent(node.uuid):
-            names = frozenset()  # it was a person, or another service
+            names = frozenset()  # a person or another service deleted it
         before = self._doubts.get(node.uuid)
         found = reporter.doubt(before, names, self._clock())
         if found is None:

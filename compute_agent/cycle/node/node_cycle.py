@@ -205,7 +205,7 @@ class NodeCycle:
             self._run(None, self._planned)
 
     def hold_back(self, verdicts: Collection[judgement.Held]) -> None:
-        """Keep what a person must approve out of the node's plan.
+        """Plan again without the removals that a person must approve.
 
         An empty list of nodes ends the node's cycle, and so does a plan that
         moves allocations, because its parts belong together.
@@ -530,7 +530,7 @@ class NodeCycle:
     def _is_backed_off(self, plan: Plan) -> bool:
         """Return True if all operations of a plan are in backoff.
 
-        If only some of them are, the others are sent.
+        If only some writes wait, the others are sent.
         """
         delayed = self._refusals.delayed(plan.operations)
         if delayed is None:

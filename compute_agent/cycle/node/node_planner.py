@@ -171,7 +171,8 @@ class NodePlanner:
         self._empty_plans = EmptyPlans()
         self._consumers = KnownConsumers()
         self._memories: dict[str, decide.Memory] = {}
-        # The facts that "unchanged" was told in this cycle.
+        # The facts that drivers told in this cycle for nodes that did not
+        # change.
         self._told: dict[str, Facts | None] = {}
         self._left = frozenset[str]()
         self._is_ahead = False
@@ -193,7 +194,7 @@ class NodePlanner:
         return self._settings.mark
 
     def _rivals_of(self, own: Mark | None) -> Rivals:
-        """Return what finds the rivals of the agent with this mark."""
+        """Return the finder of other agents that report this agent's nodes."""
         return Rivals(own, lambda: self._nodes.uuids, self._was_ours)
 
     def _trait(self) -> str:
@@ -289,7 +290,7 @@ class NodePlanner:
     def _observed(
         self, found: Mapping[str, Observation | errors.AgentError]
     ) -> None:
-        """Read what belongs to these observations."""
+        """Read the records of these observations."""
         self._rivals.observed(found)
         self._roots.observed()
         self._records.preload(
@@ -444,10 +445,10 @@ class NodePlanner:
     ) -> NodePlan:
         """Return the plan that takes off all that this agent added.
 
-        Of a node that another agent took over, this one only forgets it.
+        If another agent took a node over, this agent only forgets the node.
 
-        :raises errors.Refused: placement knows the root otherwise, so another
-            host may report it
+        :raises errors.Refused: placement has the root with another name or
+            parent, so another host may report it
         """
         self._roots.check_own_root(node, seen)
         return self._plan_leaving(node, seen, contended, held)
@@ -626,7 +627,7 @@ class NodePlanner:
     def _outsiders(self, seen: Observation, members: Outsiders) -> Outsiders:
         """Return the members of pools that are outside this agent's trees.
 
-        A node that left the list and may exist is another agent's now. If
+        A node that left the list, but may exist, counts as another agent's. If
         nodes are left, the agent's other nodes count as outside.
         """
         if not members:
@@ -664,7 +665,7 @@ class NodePlanner:
         return dataclasses.replace(decision.made, waits_for_nova=why)
 
     def _left_record(self, node: Node, seen: Observation) -> Record:
-        """Return a node's record, without what the agent's part gives up."""
+        """Return a node's record, without the names that the mode gives up."""
         record = self._records.record(seen.providers, node.uuid)
         given = given_up.of_mode(self._mode, record, node.uuid, seen.providers)
         return given_up.left(record, given)

@@ -39,7 +39,7 @@ class Status(enum.Enum):
     DONE = 'done'
     WAITING = 'waiting'
     FAILED = 'failed'
-    #: It left the driver's list, and exists elsewhere or may exist.
+    #: The node left the driver's list, but it exists elsewhere or may exist.
     LEFT = 'left'
 
 
@@ -165,7 +165,7 @@ def among_others(
     """Return the results of all nodes after a cycle of some of them.
 
     :param results: of the nodes that had this cycle
-    :param before: of all nodes before it
+    :param before: the results of all nodes before that cycle
     """
     had = {result.node.uuid: result for result in results}
     others = [

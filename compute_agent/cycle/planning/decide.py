@@ -48,15 +48,16 @@ class Memory:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """Everything that the decision about a node follows from.
+    """The inputs of the decision about a node.
 
-    :ivar tree: as the sources described it; it is only read
+    :ivar tree: the tree as the sources described it; it is not changed
     :ivar moves: the allocations as the drivers moved them; None without a
         reshape
     :ivar asks: True if first writes to other writers' providers wait until a
         person allows them
-    :ivar asks_at_home: False if only those outside the node's own tree wait
-    :ivar asks_beside_nova: True if nobody said that nova-compute does not
+    :ivar asks_at_home: False if only first writes outside of the node's own
+        tree wait
+    :ivar asks_beside_nova: True if first writes wait because nova-compute may
         report the node
     """
 
@@ -170,7 +171,7 @@ def decide(inputs: Inputs, known: Known) -> Decision | Needs:
 
 
 def _marks(inputs: Inputs) -> list[mark.Mark]:
-    """Return the marks of other agents that the first write takes off.
+    """Return the marks of other agents that the first write removes.
 
     It is the first write to a root that a driver describes, and needs a yes.
     """

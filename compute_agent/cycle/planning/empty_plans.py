@@ -83,7 +83,7 @@ class Basis:
     def rests_on(
         self, seen: Observation, record: Record, policy: Policy
     ) -> bool:
-        """Return True if it includes this observation, record and policy.
+        """Return True if the inputs are this observation, record and policy.
 
         Observation and record are compared by identity: if nothing changed,
         the report client and the state database return the same object.
@@ -154,8 +154,8 @@ class EmptyPlans:
     def take(self, node_uuid: str) -> EmptyPlan | None:
         """Return a node's kept plan and forget it.
 
-        The caller keeps it again if its inputs have not changed. So a cycle
-        that fails leaves no memo.
+        The caller stores the plan again if its inputs have not changed. So a
+        cycle that fails leaves no memo.
         """
         return self._plans.pop(node_uuid, None)
 

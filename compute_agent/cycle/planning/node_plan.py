@@ -27,7 +27,7 @@ class NodePlan:
     :ivar takeovers: its first writes to other writers' providers
     :ivar takes_over: True if a person allowed these writes
     :ivar taken: the names that count as this agent's until they are removed
-    :ivar given_up: what does not count as this agent's any more, and stays
+    :ivar given_up: the items that stay, but no longer count as this agent's
     :ivar reserving: the part of them that needs nobody's yes: whole
         inventories that become reserved
     :ivar changed: the providers that others changed since this agent wrote

@@ -27,13 +27,13 @@ from ... import error_text, errors, extras
 T = TypeVar('T')
 _OPTION = '[compute_agent] state_connection'
 _DRIVERS = ('postgresql+psycopg', 'mysql+pymysql', 'sqlite+pysqlite')
-# For a statement, and for a transaction that an agent left open.
+# The limit for a statement, and for a transaction that an agent left open.
 SECONDS = 5.0
 _POOL = 2  # one for the beat, one for the cycle
 _REPEATED = oslo_api.wrap_db_retry(
     max_retries=3, retry_interval=0.02, retry_on_deadlock=True
 )
-# How the drivers fail for a wrong option.
+# The drivers raise these for a wrong option.
 _UNFIT = (AttributeError, LookupError, TypeError, ValueError)
 FAILURES = (oslo_errors.DBError, sa_errors.SQLAlchemyError, OSError)
 DUPLICATE = oslo_errors.DBDuplicateEntry
@@ -69,7 +69,7 @@ _REASON = re.compile(
     r'(?:FATAL|ERROR): +(.*)|(?:failed: )(?!connection)(.*)'
     r'|\(\d+, ["\'](.*)["\']\)'
 )
-# This module says what failed, once.
+# This module reports each failure once, so the libraries must not.
 for _name in ('oslo_db', 'sqlalchemy.pool'):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
@@ -122,7 +122,7 @@ def _parsed(url: str) -> sa.URL:
         parsed = sa.make_url(url)
     except (sa_errors.ArgumentError, ValueError):  # it shows the password
         parsed = sa.URL.create('')
-    # An @ in a part of it is of the password, which is never shown.
+    # An @ in a part of the URL belongs to the password, which is never shown.
     parts = [parsed.host or '', parsed.database or '', *parsed.query]
     if parsed.drivername not in _DRIVERS or any('@' in one for one in parts):
         raise errors.ConfigError(

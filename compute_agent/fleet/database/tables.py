@@ -62,7 +62,7 @@ LEASE = sa.Table(
     sa.Column('beat', _NUMBER, nullable=False),
     # The beat of the last commit to the record.
     sa.Column('sequence', _NUMBER, nullable=False),
-    # Empty if the holder left.
+    # The name is empty if the holder left.
     sa.Column('who', sa.String(64), nullable=False),
     *_member(),
     sa.Column('able', sa.Boolean, nullable=False),
@@ -95,13 +95,13 @@ NODE_RECORD = sa.Table(
 REQUEST = sa.Table(
     'request',
     METADATA,
-    # The command that asks makes it, so a row that is sent twice is there once.
+    # The asking command makes the id, so a row that is sent twice exists once.
     sa.Column('key', sa.String(64), primary_key=True),
     sa.Column('share', sa.String(200), nullable=False),
     sa.Column('content', _TEXT, nullable=False),
     sa.Column('who', sa.String(255), nullable=False),
     sa.Column('at', sa.Double, nullable=False),
-    # Of the holder that took it; 0 until then.
+    # The epoch of the holder that took it; 0 until then.
     sa.Column('epoch', _NUMBER, nullable=False),
     sa.Column('answer', _TEXT),
     sa.Index('request_share', 'share'),

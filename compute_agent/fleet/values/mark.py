@@ -66,7 +66,7 @@ def shared_id(share: str, database: str) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def parse(trait: str) -> Mark | None:
-    """Return the mark that a trait is; None if it is another trait."""
+    """Return the mark in a trait; None for any other trait."""
     found = _FORM.fullmatch(trait)
     return found and Mark(share=found[1], agent=found[2])
 

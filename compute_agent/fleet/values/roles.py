@@ -90,18 +90,21 @@ def look(
 class Rest:
     """The pause of an agent that gave the lease up.
 
-    Until it is over, another agent that is able takes a free lease first.
+    Until the pause is over, another agent that can report takes a free lease
+    first.
 
-    :ivar losses: how often it gave up because it could not report
+    :ivar losses: how often the agent gave the lease up because it could not
+        report
     """
 
     losses: int = 0
     until: float = -math.inf
 
     def is_able(self, now: float) -> bool:
-        """Return False if nobody shall give the lease up for this agent.
+        """Return False if no holder should give the lease up for this agent.
 
-        It could not report when it last held it, whatever it could since.
+        This agent could not report when it last held the lease, and that
+        counts until its pause is over.
         """
         return not self.losses or now >= self.until
 
@@ -114,7 +117,7 @@ class Rest:
     ) -> 'Rest':
         """Return the pause after this agent gave up; it doubles each time.
 
-        :param held_for: how long it reported without trouble before that
+        :param held_for: how long the agent had reported without trouble
         """
         longest = pause(_MOST_DOUBLED, seconds)
         losses = 0 if held_for > longest else self.losses
@@ -137,11 +140,13 @@ def of_standby(
 ) -> Step:
     """Return the next step of an agent that does not hold the lease.
 
-    :param seconds: for which a beat of this agent would count; a lease lasts
-        for the longer one of its and of the holder's
-    :param able: False if it could not report now; then others come first
+    :param seconds: how long a beat of this agent would count. A lease lasts
+        for the longer time of this agent's and the holder's
+    :param able: False if this agent could not report now; then other agents
+        come first
     :param others_able: True if another standby may be able to report
-    :param stands_by: False for an agent that waits for no other
+    :param stands_by: False for an agent that ends instead of waiting for a
+        lease
     """
     row, now = sight.row, sight.at
     if row is None:

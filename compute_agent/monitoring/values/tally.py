@@ -35,7 +35,7 @@ def writes(results: Iterable[NodeResult]) -> Counter[str]:
 def removals(results: Iterable[NodeResult]) -> Counter[tuple[str, str]]:
     """Return the number of removed names and providers, by kind and cause.
 
-    A name counts if the last write that concerns it removes it.
+    A name counts if the last write to the name removes it.
     """
     return Counter(
         (_kind(change), change.cause.reason.value if change.cause else UNKNOWN)

@@ -74,7 +74,7 @@ def given_up_by_reporter(
 ) -> Record:
     """Return the part of a reporter's record that is nova-compute's now.
 
-    The agent has it from a time as the owner. It stays in placement. A root
+    The agent added it while its mode was owner. It stays in placement. A root
     that nova-compute marked as its compute node is no longer the agent's to
     delete.
     """

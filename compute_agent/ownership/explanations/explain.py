@@ -34,7 +34,7 @@ class Explanation:
 
     :ivar claimed_by: the sources that claim it; a source that claims it for
         another node is given with that node
-    :ivar cause: why the next sync removes it, if it does
+    :ivar cause: why the next sync removes the trait; None if it stays
     :ivar is_deleted: True if the next sync deletes the whole provider
     """
 
@@ -98,7 +98,7 @@ def _explanation(
 ) -> Explanation:
     shown = now or wanted
     if shown is None:
-        raise AssertionError  # one of the two snapshots has it
+        raise AssertionError  # the trait is in one of the two snapshots
     key = (shown.uuid, assertion.Kind.TRAIT)
     claimed_by = tuple(
         source for source, names in record.claimants(key) if trait in names

@@ -204,12 +204,12 @@ class SetInventories(_SetContents):
 
     @property
     def reduced_classes(self) -> frozenset[str]:
-        """The resource classes of which it takes capacity away."""
+        """The resource classes whose capacity it lowers."""
         return _grown(self.inventories, self.before)
 
     @property
     def grown_classes(self) -> frozenset[str]:
-        """The resource classes of which it adds capacity."""
+        """The resource classes whose capacity it raises."""
         return _grown(self.before, self.inventories)
 
     def changes(self) -> Iterator[Change]:

@@ -110,26 +110,26 @@ class Write(abc.ABC):
 
     @property
     def reduced_classes(self) -> frozenset[str]:
-        """The resource classes of which it takes capacity away."""
+        """The resource classes whose capacity it lowers."""
         return frozenset()
 
     @property
     def grown_classes(self) -> frozenset[str]:
-        """The resource classes of which it adds capacity."""
+        """The resource classes whose capacity it raises."""
         return frozenset()
 
     @property
     @abc.abstractmethod
     def gives(self) -> frozenset[Dependency]:
-        """The facets that later operations lack if it is refused."""
+        """The facets that later operations miss if this write is refused."""
 
     @abc.abstractmethod
     def advances(self) -> Iterator[Advance]:
-        """Yield the state of each provider after it, for the intents."""
+        """Yield each provider's state after this write, for the intents."""
 
     @abc.abstractmethod
     def apply_to(self, providers: provider.Snapshot) -> provider.Snapshot:
-        """Return the providers as placement would have them after it.
+        """Return the providers as placement has them after this write.
 
         :raises Impossible: placement would refuse it
         """

@@ -141,7 +141,8 @@ class Database:
             ) as db:
                 if schema.is_new(db):
                     return cls(_empty())
-                # Before the copy: a daemon may write meanwhile.
+                # Read it before the copy, because a daemon may write
+                # meanwhile.
                 writes = write_count.noted(directory)
                 memory = schema.connect(':memory:')
                 try:

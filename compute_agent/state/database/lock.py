@@ -75,7 +75,7 @@ def as_owner(directory: pathlib.Path) -> Iterator[None]:
     """
     try:
         found = directory.stat()
-    except OSError:  # whoever uses it says why
+    except OSError:  # the caller's own use of the file reports it
         found = None
     if os.geteuid() or found is None or not found.st_uid:
         yield

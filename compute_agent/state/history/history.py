@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The history: what this agent and other writers changed, and who and why.
+"""The history: changes by this agent and other writers, with their reasons.
 
 The table ``history`` has an entry for each operation, each change of another
 writer that a reading shows, each approval, outage, start and stop. An entry is
@@ -69,7 +69,7 @@ class History:
         self._rotation = rotation.Rotation()
         self._is_broken = False
         self._has_told = False
-        # Of the transaction that runs:
+        # For the running transaction:
         self._is_off = self._has_tried = self._has_failed = False
         self.by = 'this agent'
         self.clock: Callable[[], float] = time.time

@@ -42,7 +42,7 @@ def _cut(line: str) -> str:
 
 def entry(at: float, *texts: bytes) -> KeptEntry:
     """Return the entry in a row; any error says that it cannot be read."""
-    dt.datetime.fromtimestamp(at, dt.UTC)  # raises if it is no moment
+    dt.datetime.fromtimestamp(at, dt.UTC)  # raises for no moment
     node_uuid, uuid, by, what, result, content = (
         str(each, 'utf-8') for each in texts
     )
@@ -86,7 +86,7 @@ def _kind(changes: Sequence[Change]) -> str | None:
 
 
 def _packed(change: Change) -> Iterator[Any]:
-    """Yield name, existed, exists, and as much of the rest as there is."""
+    """Yield name, existed, exists, and the optional values that are set."""
     values = [
         change.name,
         int(change.existed),

@@ -34,7 +34,7 @@ _NAMESPACE = uuidlib.UUID('3f9a1c52-58cf-4c0e-8f2e-0c9a6a6b8d10')
 def describe(of: Trial, driver: virt.ComputeDriver, nodename: str) -> Said:
     """Return what a driver says of a node on the tree that placement has.
 
-    It is the description of a driver that reports the node alone.
+    The driver describes the node without other drivers.
 
     :raises errors.AgentError: the driver fails
     """
@@ -128,7 +128,7 @@ def _uuid(name: str) -> str:
 
 
 def describe_elsewhere(of: Trial, hash_seed: int) -> dict[str, dict[str, Any]]:
-    """Return what the driver of a trial says elsewhere: node → JSON.
+    """Return the driver's descriptions in another process: node → JSON.
 
     :raises NotTried: only this process can make the driver
     :raises RuntimeError: the other process failed

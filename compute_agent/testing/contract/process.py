@@ -223,7 +223,7 @@ class _Heard(io.TextIOBase):
 
 
 def _difference(before: Any, now: Any) -> str:
-    """Return what a value became, in words that fit behind its title."""
+    """Return words about a changed value, to follow its title."""
     if isinstance(before, Mapping):
         names = sorted(
             name

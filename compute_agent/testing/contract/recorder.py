@@ -2,8 +2,8 @@
 """A driver that passes each call on to another one and records its result.
 
 A trial gives it to the agent in place of the driver: it then knows what the
-driver said of a node in a cycle, and which of its errors the agent saw. Its
-calls of seams are the driver's, and no others in a cycle.
+driver said of a node in a cycle, and which of its errors the agent saw. In a
+cycle, only calls from here count as the driver's.
 """
 
 import contextlib
@@ -119,7 +119,7 @@ class Recorder(virt.ComputeDriver):
 
     @classmethod
     def from_conf(cls, conf: cfg.ConfigOpts) -> typing.Self:
-        """Refuse: a trial makes it.
+        """Refuse, because only a trial makes a recorder.
 
         :raises errors.ConfigError: always
         """
@@ -184,7 +184,7 @@ class Recorder(virt.ComputeDriver):
             return self.driver.node_exists(nodename)
 
     def facts(self, nodename: str) -> object:
-        """Pass it on, or return None in place of the answer."""
+        """Pass the call on, or return None in place of the answer."""
         with self._recording(f'facts({nodename!r})'):
             found = self.driver.facts(nodename)
         self.facts_of[nodename] = found
@@ -196,7 +196,7 @@ class Recorder(virt.ComputeDriver):
         nodename: str,
         allocations: Mapping[str, Any] | None = None,
     ) -> None:
-        """Pass it on, and record the description."""
+        """Pass the call on, and record the description."""
         given = () if allocations is None else (allocations,)
         with self._recording(f'update_provider_tree(…, {nodename!r})'):
             self.driver.update_provider_tree(provider_tree, nodename, *given)

@@ -201,7 +201,8 @@ class Trial:
     ) -> Iterator[placements.Aside]:
         """Be a new driver on another placement until the end of the with.
 
-        :param other: what an earlier with yielded; None for an empty one
+        :param other: what an earlier ``with`` yielded; None for an empty
+            placement
         """
         kept = self._recorder, self._agent
         with self.placement.aside(other) as found:

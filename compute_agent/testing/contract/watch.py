@@ -307,8 +307,8 @@ def following_threads() -> Iterator[None]:
 def _run(
     thread: threading.Thread, run: Callable[[], None], *, is_drivers: bool
 ) -> None:
-    """Run a new thread as the one who started it."""
-    del thread.run  # the method of its class is in force again
+    """Run a new thread as belonging to the thread that started it."""
+    del thread.run  # the method of the class shows again
     with _running(is_driver=is_drivers):
         run()
 

@@ -5,7 +5,7 @@ Each TCP connection of the driver's goes to a socket of this module, which
 passes everything on to the server, and lets one answer fail as networks and
 servers fail. The driver's client is the real one: it meets the failure where
 it reads its socket. A question and its answer are an exchange, several on one
-connection. Whose connection it is, ``watch.py`` knows.
+connection. ``watch.py`` knows who opened a connection.
 """
 
 import contextlib
@@ -270,7 +270,7 @@ class Wire:
         with self._lock:
             asking = self._clients.get(peer[:2])
         is_endless = asking is not None and asking.gettimeout() is None
-        with watch.agent_runs():  # or it would be cut as the driver's are
+        with watch.agent_runs():  # otherwise it would be cut like the driver's
             client.settimeout(_PATIENCE if is_endless else _LONGEST)
         try:
             while client.recv(_CHUNK):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other true answers of a source: one value changed, or an entry gone.
+"""Alter a source's answers truthfully: another value, or an entry less.
 
 The world in which the source gives such an answer may exist, so a driver has
 to describe it, or to refuse it. ``after_changes.py`` of the contract tries

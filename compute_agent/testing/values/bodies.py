@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import yaml
 
-_CONTENT = '_content'  # what requests and httpx call the bytes of a response
+_CONTENT = '_content'  # the bytes of a response of requests or httpx
 _CODE = 'latin-1'  # which has a letter for each byte
 _LARGEST = 1_000_000  # characters of a text that is looked at
 

@@ -244,7 +244,7 @@ def _garbage(true: Any) -> list[object]:
     if isinstance(true, str):
         return [_GARBAGE]
     if not isinstance(true, _CONTAINERS):
-        return []  # only the author knows what his client can return
+        return []  # only the author knows what the client can return
     return [
         _changed(true, path, bad)
         for path, value in _places(true)
@@ -253,7 +253,7 @@ def _garbage(true: Any) -> list[object]:
 
 
 def _wrong(value: Any) -> list[object]:
-    """Return what a place of an answer does not have in truth."""
+    """Return values that a place in an answer never has."""
     if isinstance(value, dict):
         return [None, dict.fromkeys(value or [_GARBAGE], _GARBAGE)]
     if isinstance(value, _CONTAINERS):
@@ -261,7 +261,7 @@ def _wrong(value: Any) -> list[object]:
         is_text = any(isinstance(one, str) for one in value)
         bad = None if is_text else _GARBAGE
         return [None, _like(value, [bad] * max(len(value), 1))]
-    # Many sources say None for a name or state that there is not.
+    # Many sources give None for a missing name or state.
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return [None, [_GARBAGE]] if is_number else [[_GARBAGE]]
 

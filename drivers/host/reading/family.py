@@ -40,7 +40,7 @@ class Family:
         return tuple(self._facts.values())
 
     def device(self, name: str) -> Device:
-        """Return the facts so far as those of a device."""
+        """Return the facts so far, as the facts of a device."""
         return Device(family=self._name, name=name, facts=self._facts)
 
     def value(self, attribute: str) -> Value:
@@ -61,7 +61,7 @@ class Family:
     ) -> None:
         """Add if another fact has a value that is not empty.
 
-        :param reason: why this one is unknown while the other one is
+        :param reason: why this fact is unknown while the other fact is unknown
         """
         value = self.value(of)
         if value is None:

@@ -98,8 +98,8 @@ def configuration_path(files: HostFiles) -> str:
 def parameters(text: str) -> dict[str, Value]:
     """Return parameter → value of a command line; the last one counts.
 
-    A parameter without a value has an empty one. Words after ``--`` belong to
-    the first process.
+    A parameter without a value gets the empty value. Words after ``--`` belong
+    to the first process.
     """
     found: dict[str, Value] = {}
     for word in _words(text):

@@ -99,7 +99,7 @@ FOLDER = '/sys/class/net'
 
 
 class Offloads(typing.Protocol):
-    """Tells what an interface does in place of the processor."""
+    """Tells which work an interface takes off the processor."""
 
     source: str
 

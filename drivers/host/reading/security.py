@@ -78,7 +78,7 @@ def _boot(family: Family) -> None:
         family.known('secure_boot', False, _EFI)
     else:
         family.computed('secure_boot', _SECURE_BOOT, lambda: _is_secure(files))
-    # With securityfs there, the list of modules is, too.
+    # If securityfs is there, the list of modules is there, too.
     family.file(
         'lockdown',
         _LOCKDOWN,
@@ -96,8 +96,8 @@ def _has_efi(files: HostFiles) -> bool:
 def _is_secure(files: HostFiles) -> bool:
     """Return the variable's value, which follows four octets of attributes.
 
-    Without efivarfs, its folder is empty. A firmware that has variables and
-    not this one cannot boot securely.
+    Without efivarfs, its folder is empty. A firmware with variables, but
+    without this variable, cannot boot securely.
     """
     folder, _, name = _SECURE_BOOT.rpartition('/')
     listed = files.listed(folder)

@@ -54,14 +54,14 @@ class Provider:
 
     @property
     def patterns(self) -> list[re.Pattern[str]]:
-        """The traits that rules which are unknown may give."""
+        """Patterns of the traits that rules with an unknown result may add."""
         return [
             t.template.pattern() for rule in self.unknown for t in rule.traits
         ]
 
     @property
     def unknown_classes(self) -> set[str]:
-        """The classes that stay as they are."""
+        """The classes that stay as they are, because a rule is unknown."""
         found = {rc for rule in self.unknown for rc in rule.inventory}
         return found | self.undecided
 
@@ -216,7 +216,7 @@ def place(
 def _given_before(
     outcomes: Iterable[Outcome], root: Data, children: Iterable[Data]
 ) -> Iterator[Outcome]:
-    """Yield the outcomes without what their rules did not give before.
+    """Yield the outcomes, reduced to what their rules gave before.
 
     A child's marker proves that its rule gave something. The root has no
     markers, so it gets no trait that it does not have.

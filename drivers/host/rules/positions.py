@@ -51,7 +51,7 @@ class Positions:
     def mistake(
         self, problem: str, *path: Step, offset: int = 0, key: bool = False
     ) -> Mistake:
-        """Return a mistake at a value, or inside the text that it is.
+        """Return a mistake at a value, or at a position inside a text value.
 
         :param offset: the number of characters of the text before the place
         :param key: the mistake is at the key of the value

@@ -166,7 +166,7 @@ Found = dict[str, ironic.Node | ironic.NoUuid]
 class Listing:
     """All nodes that can be reported.
 
-    :ivar found: the listing's rows, from which the others follow
+    :ivar found: the listing's rows, from which the other fields follow
     :ivar nodes: by uuid as Ironic spells it
     :ivar left_out: the reason for each node that is missing
     """
@@ -179,7 +179,7 @@ class Listing:
 def collect(
     rows: Sequence[ironic.Row], found: Found, known: Found | None = None
 ) -> None:
-    """Add the nodes of these rows to those found.
+    """Add the nodes of these rows.
 
     :param known: known nodes, whose traits complete the rows, which were read
         without traits. An unchanged node is taken from here; a node that is

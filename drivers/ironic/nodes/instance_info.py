@@ -127,7 +127,7 @@ class InstanceInfo:
     def without_staged(self) -> Fields:
         """Return the fields without the staged values.
 
-        Values that others changed since stay.
+        Values that other clients have changed since then stay.
         """
         record = self.record()
         if record is None:

@@ -14,7 +14,7 @@ after its time is found: each walk reads the overlap again, until it has read
 it when the mark had stood still for as long, by this agent's clock. Later
 walks end at their first row as long as that row stays the same. If the node
 that was enrolled last is the same, the walk by ``created_at`` is left out:
-Ironic finds that one by its index, and its uuid alone costs little.
+Ironic finds that node by an index, and asking only for its uuid costs little.
 """
 
 import dataclasses
@@ -67,7 +67,7 @@ class Mark:
     last: str | None = None
 
     def is_settled(self, overlap: float) -> bool:
-        """Return True if no row can appear below it any more."""
+        """Return True if no row can appear below the mark any more."""
         return self.read - self.seen > overlap
 
     def is_quiet(self, last: str | None, overlap: float) -> bool:
@@ -227,7 +227,7 @@ class Walk:
     ) -> Ask | None:
         if times[-1] is None:
             has_times = times[0] is not None or asked.marker is not None
-            # Rows without a time come last, too, and are the rest of the list.
+            # Rows without a time also come last, as the rest of the list.
             return None if has_times else self._past_nulls(asked, len(times))
         if self._is_enough(asked, times[-1]):
             return None

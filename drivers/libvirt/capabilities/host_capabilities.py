@@ -30,7 +30,7 @@ class GuestArch:
     """One architecture that guests may have.
 
     :ivar emulators: virt_type → emulator; the key '' has the default one
-    :ivar aliases: the machine types with a name that moves to newer ones
+    :ivar aliases: the machine types whose names newer releases redefine
     """
 
     arch: str

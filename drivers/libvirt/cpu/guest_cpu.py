@@ -81,12 +81,12 @@ class GuestCpu:
     are complete, unknown if there is a problem, and otherwise left to the
     kernel and py-cpuinfo.
 
-    :ivar refused: feature → why no guest gets it
+    :ivar refused: feature → why no guest gets the feature
     :ivar doubted: feature → why it is unknown
     :ivar complete: True if no guest gets a feature that is not listed
     :ivar note: a remark for the features that are absent
     :ivar problem: why libvirt's answer is unknown
-    :ivar is_temporary: True if libvirt may tell it with the next question
+    :ivar is_temporary: True if libvirt may answer the next question
     """
 
     given: Mapping[str, Given] = dataclasses.field(default_factory=dict)
@@ -160,7 +160,7 @@ def union(cpus: Iterable[GuestCpu]) -> GuestCpu:
 
 
 def unusable(cpu: GuestCpu, why: str, *, surely: bool) -> GuestCpu:
-    """Return the features of a model that guests cannot, or may not, get."""
+    """Return a model's features that guests cannot get, or perhaps not."""
     names = dict.fromkeys(cpu.given, why)
     if surely:
         return GuestCpu(refused=names, complete=True)

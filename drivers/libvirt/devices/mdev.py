@@ -114,9 +114,9 @@ def _check_address(
         )
 
 
-# A longer one gives no name of a trait.
+# A longer name gives no valid trait.
 _LONGEST_NAME = 200
-# libvirt's names of mediated devices begin so.
+# The beginning of libvirt's names of mediated devices.
 _MDEV = 'mdev_'
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts the child providers of a host into the provider tree.
 
-Pure: no I/O, configuration, logging or clock. A child that is unknown stays as
+Pure: no I/O, configuration, logging or clock. An unknown child stays as
 placement has it. A child of ours that the host has no more is removed; the
 agent keeps one with allocations, reserved, and one that it did not create.
-Traits are declared, so those that operators set on a child stay. One device has
-one provider: if cyborg or neutron has one for it, the driver makes none.
+Traits are declared, so those that operators set on a child stay. One device
+has one provider: if cyborg or neutron has one for it, the driver makes none.
 """
 
 import dataclasses

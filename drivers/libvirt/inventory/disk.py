@@ -126,7 +126,7 @@ def _pool_stats(answer: str, pool: str) -> Mapping[str, Any]:
 
 
 def steady(gib: int, current: inventory.Record | None) -> int:
-    """Return the total to report, which stays while it is nearly right.
+    """Return the total to report; the old one while it is nearly right.
 
     Otherwise each host would write to placement in each cycle, because each
     write to the cluster changes what fits into a pool.

@@ -26,7 +26,7 @@ Match = tuple[PciDevice, DeviceSpec]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """Everything besides the devices that decides.
+    """The inputs of the decision besides the devices.
 
     :ivar assigned: the addresses of devices that guests have; None if unknown
     :ivar elsewhere: address → the reason why another provider has the device

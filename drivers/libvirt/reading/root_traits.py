@@ -131,7 +131,7 @@ class RootTraits:
         guest: guest_cpu.GuestCpu,
     ) -> ReportedFlags:
         if not guest.leaves_to_kernel:
-            # It takes more than a second, and would decide nothing.
+            # py-cpuinfo takes more than a second, and would decide nothing.
             return ReportedFlags(reason='libvirt decides')
         if not cpu_traits.asks_pycpuinfo(family):
             return ReportedFlags(

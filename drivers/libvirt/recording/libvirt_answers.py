@@ -64,7 +64,7 @@ class Recording:
         *,
         awaits_guests: Callable[[], bool],
     ) -> None:
-        """Do nothing: the other one has its own subscriber."""
+        """Do nothing: the other hypervisor has its own subscriber."""
 
     def close(self) -> None:
         """Do nothing."""

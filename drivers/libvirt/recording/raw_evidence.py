@@ -6,10 +6,10 @@ options of nova.conf that differ from their defaults become the nova.conf of
 the recording, without those that name this host or a connection.
 
 A recorded host is a folder: ``proc/`` and ``sys/`` with files of the kernel,
-``libvirt/`` with libvirt's answers (``libvirt_answers.py``), and files for what
-is no text of the host: ``file_systems.yaml`` (path → bytes),
-``pycpuinfo.json``, and in ``programs/`` the output of each program, in a file of
-the program's name. A file that is not there could not be read.
+``libvirt/`` with libvirt's answers (``libvirt_answers.py``), and files for
+what is no text of the host: ``file_systems.yaml`` (path → bytes),
+``pycpuinfo.json``, and in ``programs/`` the output of each program, in a file
+of the program's name. A file is missing if it could not be read.
 """
 
 import contextlib

@@ -20,7 +20,7 @@ Allocations = Mapping[str, Any]
 
 
 class Waits(errors.DriverError):
-    """The move cannot be made now; the line says what has to change."""
+    """The move must wait; the message says what has to change."""
 
 
 def is_due(current: amounts.Records, wanted: amounts.Amounts) -> bool:

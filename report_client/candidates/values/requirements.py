@@ -90,7 +90,7 @@ def restricted_to(request: Request, parts: Collection[Requirement]) -> Request:
 
     Placement refuses conditions of a group without resources, unless the group
     is in a ``same_subtree``, and groups in a ``same_subtree`` that ask for
-    nothing. Both are omitted as well.
+    nothing. ``without`` omits both of them as well.
 
     :raises errors.ConfigError: the requirements include no amount
     """

@@ -66,7 +66,7 @@ class Counting:
         self._pools = frozenset(pools)
 
     def count(self, request: query.Request, hosts: Collection[str]) -> Counts:
-        """Return what keeps hosts out.
+        """Return, for each requirement, the hosts that fail it.
 
         For a amounts and c conditions it sends at most 2 + 2a + c requests for
         candidates, and a list for each trait that is required.

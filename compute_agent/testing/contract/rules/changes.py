@@ -89,7 +89,7 @@ def _check_cost(trial: Trial, asked: int) -> None:
 
 
 def named_nodes_are_described(trial: Trial) -> None:
-    """Check that a cycle of the named nodes brings what changed."""
+    """Check that a cycle of the named nodes writes the changes."""
     named: list[frozenset[str] | None] = []
     for title, alter in _alterations(trial, sizes=(2, 3)):
         names = _follow(trial, title, alter)
@@ -288,7 +288,7 @@ def _check_raises(
 def _check_is_told(
     names: frozenset[str] | None, usual: frozenset[str] | None
 ) -> None:
-    """Check that an answer after failures has what changed.
+    """Check that an answer after failures names the changed nodes.
 
     :param usual: the answer of a driver that did not fail
     """
@@ -309,7 +309,7 @@ def _check_is_told(
 def _alterations(
     trial: Trial, sizes: Sequence[int]
 ) -> Iterator[tuple[str, _Alter]]:
-    """Yield what alters the world of a trial, each with its name.
+    """Yield name and function for each way to alter the world of a trial.
 
     :param sizes: numbers of nodes, one after the other; the first is only set
     """

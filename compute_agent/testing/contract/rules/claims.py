@@ -62,7 +62,7 @@ def _check_known(
 
 
 def _check_pattern(entry: str, driver: virt.ComputeDriver) -> None:
-    """Check that evidence tells what a pattern decides."""
+    """Check that evidence names the traits that a pattern decides."""
     if entry.endswith('*') and not isinstance(driver, finding.Evidence):
         raise Broken(
             'authority',
@@ -75,7 +75,7 @@ def _check_pattern(entry: str, driver: virt.ComputeDriver) -> None:
 def _found(driver: virt.ComputeDriver) -> dict[str, finding.Found]:
     """Return trait → the driver's decision by evidence, if it has any.
 
-    A trait that is unknown on one node is unknown.
+    A trait that is unknown on one node counts as unknown.
     """
     found: dict[str, finding.Found] = {}
     if not isinstance(driver, finding.Evidence):
@@ -133,7 +133,7 @@ def reshape_keeps_allocations(trial: Trial) -> None:
 
 
 def _before_reshape(trial: Trial) -> Held:
-    """Have inventory in use lie where the driver will not leave it.
+    """Have inventory with allocations where the driver will move it away.
 
     :returns: what placement holds, with the allocations
     """

@@ -60,7 +60,7 @@ def providers_stay(trial: Trial) -> None:
 
 
 def _check_removals(done: Cycle, planted: Held, title: str) -> None:
-    """Check that no description lacks a provider of the other writer.
+    """Check that each description keeps the other writer's providers.
 
     The agent refuses to delete it, so placement does not show the attempt.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules about cycles: what a driver says comes to be, and stays."""
+"""The rules about cycles: placement gets what a driver says, and keeps it."""
 
 from collections.abc import Iterator, Mapping
 
@@ -95,7 +95,7 @@ def second_cycle_is_quiet(trial: Trial) -> None:
 
 
 def restart_is_quiet(trial: Trial) -> None:
-    """Check that a new driver describes what the one before it did."""
+    """Check that a new driver gives the same description as the last one."""
     trial.sync()
     trial.restart()
     trial.quiet_cycle(
@@ -141,7 +141,7 @@ def _check_repair(
     call: str,
     fix: str,
 ) -> None:
-    """Check that one cycle restores everything, and the next one nothing."""
+    """Check that one cycle restores everything; the next writes nothing."""
     if trial.held() == before:
         return
     cycle = _cycle_done(trial, call)

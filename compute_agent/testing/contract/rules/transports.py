@@ -42,7 +42,7 @@ def servers_fail(trial: Trial) -> None:
 def _unclosed_responses_are_fine(trial: Trial) -> Iterator[None]:
     """Have Python close the responses in exceptions without a word.
 
-    An ``HTTPError`` of urllib has one, and few programs close it.
+    An ``HTTPError`` of urllib holds a socket, and few programs close it.
     """
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ResourceWarning)

@@ -295,7 +295,7 @@ def _failures(
     seams: Sequence[Seam],
     calls: Sequence[watch.Call],
 ) -> Iterator[watch.Failure]:
-    """Yield what goes wrong: each call, with each bad answer that it has."""
+    """Yield the failures: each call with each bad answer that it can get."""
     for seam in seams:
         numbers = [call.number for call in calls if call.seam is seam]
         for number in spread(numbers, seam.most):
@@ -378,7 +378,7 @@ def _trusting(
 def _check_facts(cycle: Cycle, normal: Normal, when: str) -> None:
     """Check that the facts differ if a bad answer changes the description.
 
-    The agent would not ask for the next one, whatever it reports.
+    With equal facts, the agent would not ask for the next description.
     """
     for node, said in cycle.said.items():
         facts, usual = cycle.facts_of.get(node), normal.facts_of.get(node)

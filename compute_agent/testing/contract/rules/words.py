@@ -25,7 +25,7 @@ from ..capability import Capability
 from ..recorder import Said
 from ..trial import Trial
 
-#: The number of the rule about messages, for rules that find it broken.
+#: The rule about messages; other rules report when it is broken.
 MESSAGES = 'CA018'
 
 _OPTS = 'oslo.config.opts'
@@ -225,7 +225,7 @@ _Options = Mapping[tuple[str, str], typing.Any]
 
 
 class _Registered(cfg.ConfigOpts):
-    """Options that remembers which ones are registered."""
+    """A ConfigOpts that remembers which options are registered."""
 
     def __init__(self) -> None:
         self.registered: dict[tuple[str, str], typing.Any] = {}

@@ -41,7 +41,7 @@ _TOKEN = re.compile(
 )
 _TEXTS = frozenset({'raw', 'string'})
 COMPREHENSIONS = frozenset({'all', 'exists', 'exists_one', 'filter'})
-# Each makes values of any size from small ones.
+# Each of these makes large values from small ones.
 _GROWING = frozenset({'map', 'transformList', 'transformMap', 'bind'})
 
 
