@@ -19,6 +19,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from oslo_config import cfg
 
+from report_client.api.values import provider_query
+
 from .. import errors, file_trust
 from ..ownership.explanations import record_rows
 from ..ownership.record import Record
@@ -30,7 +32,7 @@ from .app import command, configuration, confirm, listing
 from .control import asking as asks
 from .control import between_cycles, client, protocol
 from .wiring import agent_settings
-from .wiring.opening import record_place, state_copy
+from .wiring.opening import open_agent, record_place, state_copy
 
 STDIN = '-'
 LARGEST = 256_000_000  # bytes of an export; a node has some kilobytes
@@ -294,8 +296,6 @@ class _Here:
                 contextlib.closing(state.State.open(directory))
             )
             return between_cycles.Records(opened)
-        from .wiring.opening import open_agent  # noqa: PLC0415 (slow)
-
         agent = self._stack.enter_context(
             open_agent(
                 self._asking.conf(),
@@ -347,8 +347,6 @@ def _trees(
 
     :raises errors.ConfigError: a node's provider is no root in placement
     """
-    from report_client.api.values import provider_query  # noqa: PLC0415 (heavy)
-
     from .wiring import named_providers, placement  # noqa: PLC0415 (heavy)
 
     providers = named_providers.providers_of(conf)

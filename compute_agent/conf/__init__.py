@@ -20,11 +20,14 @@ Groups = tuple[types.ModuleType, ...]
 LOCAL: Groups = (default, compute, compute_agent)
 
 
-def groups() -> Groups:
-    """Return every group; importing keystoneauth takes a while."""
-    from . import placement  # noqa: PLC0415 (imports keystoneauth)
+def groups(*, of_audit: bool = False) -> Groups:
+    """Return the groups; importing keystoneauth takes a while.
 
-    return (*LOCAL, placement)
+    :param of_audit: also the group that only the audit of a cloud needs
+    """
+    from . import nova, placement  # noqa: PLC0415 (they import keystoneauth)
+
+    return (*LOCAL, placement, nova) if of_audit else (*LOCAL, placement)
 
 
 def register_opts(conf: cfg.ConfigOpts, chosen: Groups) -> None:
@@ -35,9 +38,8 @@ def register_opts(conf: cfg.ConfigOpts, chosen: Groups) -> None:
 
 def list_opts() -> list[tuple[Any, list[cfg.Opt]]]:
     """Return all options by group, for the generator of the sample file."""
-    from . import nova  # noqa: PLC0415 (imports keystoneauth)
-
-    return [pair for group in (*groups(), nova) for pair in group.list_opts()]
+    every = groups(of_audit=True)
+    return [pair for group in every for pair in group.list_opts()]
 
 
 def check(conf: cfg.ConfigOpts, chosen: Groups) -> None:

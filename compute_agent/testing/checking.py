@@ -96,7 +96,7 @@ def check(
 def _checked(
     name: str, make: Callable[[], virt.ComputeDriver], tell: own_process.Tell
 ) -> dict[str, Any]:
-    contract = pytest_plugin.contract_class(name)
+    contract = suite.contract_class(name)
     if contract is None:
         _try(make)
         contract = _configured(name, make)

@@ -7,7 +7,6 @@ driver's world, by an entry point of the driver's name in the group
 ``compute_agent.driver_contracts``.
 """
 
-import importlib.metadata
 import pathlib
 import sys
 import types
@@ -15,7 +14,8 @@ import typing
 
 import pytest
 
-GROUP = 'compute_agent.driver_contracts'
+from .. import errors
+
 #: The name of this plugin's entry point in the group ``pytest11``.
 NAME = 'compute_agent'
 
@@ -63,65 +63,22 @@ def _contract(name: str) -> 'type[suite.DriverContract]':
 
     :raises pytest.UsageError: the driver has no contract class
     """
-    from .. import errors  # noqa: PLC0415 (each pytest loads this module)
-
     if not name.strip():
         raise pytest.UsageError('--compute-driver: give the name of a driver')
+    from . import suite  # noqa: PLC0415 (each pytest loads this module)
+
     try:
-        contract = contract_class(name)
+        contract = suite.contract_class(name)
     except errors.ConfigError as exc:
         raise pytest.UsageError(f'--compute-driver: {exc}') from exc
     if contract is None:
         raise pytest.UsageError(
-            f'--compute-driver: no entry point in the group {GROUP} has the '
+            f'--compute-driver: no entry point in the group {suite.GROUP} has the '
             f'name {name}: name the contract class of the driver in one, or '
             f'run "compute-agent driver check {name}", which makes the driver '
             'from the configuration'
         )
     return contract
-
-
-def contract_class(name: str) -> 'type[suite.DriverContract] | None':
-    """Return the contract class of an installed driver; None without one.
-
-    :raises errors.ConfigError: no driver has the name, or its class cannot be
-        imported, or is about another driver
-    """
-    from .. import errors  # noqa: PLC0415 (each pytest loads this module)
-    from . import suite  # noqa: PLC0415
-    from .contract import making  # noqa: PLC0415
-
-    found: type[suite.DriverContract]
-    driver = making.driver_class(name)
-    plain, _, target = name.partition(':')
-    points = importlib.metadata.entry_points(group=GROUP, name=plain)
-    if not points:
-        return None
-    (point, *_) = points
-    try:
-        found = point.load()
-    except Exception as exc:
-        raise errors.ConfigError(
-            f'the contract class of driver {name}, {point.value}, cannot be '
-            f'imported: {type(exc).__name__}: {exc}'
-        ) from exc
-    if not (
-        isinstance(found, type) and issubclass(found, suite.DriverContract)
-    ):
-        raise errors.ConfigError(
-            f'the entry point {name} in {GROUP} names {point.value}, which is '
-            'no contract class: name a subclass of '
-            'compute_agent.testing.DriverContract'
-        )
-    if target and hasattr(found, 'for_target'):
-        found = found.for_target(target)
-    checks = getattr(found, 'driver', None)
-    if checks != name and checks is not driver:
-        raise errors.ConfigError(
-            f'the contract class of driver {name}, {found.__name__}, has the '
-            f'driver {checks!r}: write "driver = {name!r}" in it'
-        )
-    return found
 
 
 def rules(

@@ -2,9 +2,11 @@
 """The contract suite: a pytest test for each rule of the contract.
 
 A driver's author inherits ``DriverContract`` in a test file and gives it the
-driver and its world.
+driver and its world. A package names its class by an entry point of the driver's
+name, and ``contract_class`` finds it.
 """
 
+import importlib.metadata
 from collections.abc import Callable, Collection
 from typing import ClassVar
 
@@ -15,6 +17,8 @@ from .contract import capability, making, runner, trial
 from .contract import world as worlds
 from .contract.rules import catalogue
 
+#: The group of the entry points that name contract classes.
+GROUP = 'compute_agent.driver_contracts'
 #: The property of a test's report that has the outcome of a rule.
 OUTCOME = 'compute_driver_rule'
 #: The key under which a plugin leaves a function that takes a line about a
@@ -88,3 +92,40 @@ class DriverContract:
             pytest.skip(outcome.reason)
         if outcome.status is runner.Status.NOT_TRIED:
             pytest.skip(f'not tried: {outcome.reason}')
+
+
+def contract_class(name: str) -> type[DriverContract] | None:
+    """Return the contract class of an installed driver; None without one.
+
+    :raises errors.ConfigError: no driver has the name, or its class cannot be
+        imported, or is about another driver
+    """
+    found: type[DriverContract]
+    driver = making.driver_class(name)
+    plain, _, target = name.partition(':')
+    points = importlib.metadata.entry_points(group=GROUP, name=plain)
+    if not points:
+        return None
+    (point, *_) = points
+    try:
+        found = point.load()
+    except Exception as exc:
+        raise errors.ConfigError(
+            f'the contract class of driver {name}, {point.value}, cannot be '
+            f'imported: {type(exc).__name__}: {exc}'
+        ) from exc
+    if not (isinstance(found, type) and issubclass(found, DriverContract)):
+        raise errors.ConfigError(
+            f'the entry point {name} in {GROUP} names {point.value}, which is '
+            'no contract class: name a subclass of '
+            'compute_agent.testing.DriverContract'
+        )
+    if target and hasattr(found, 'for_target'):
+        found = found.for_target(target)
+    checks = getattr(found, 'driver', None)
+    if checks != name and checks is not driver:
+        raise errors.ConfigError(
+            f'the contract class of driver {name}, {found.__name__}, has the '
+            f'driver {checks!r}: write "driver = {name!r}" in it'
+        )
+    return found

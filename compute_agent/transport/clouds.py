@@ -1,40 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """The accounts of ``clouds.yaml`` and of OS_* variables, as options of groups.
 
-openstacksdk finds and reads them. ``settle`` writes the account over the
-options of keystoneauth in a group, so that the callers read the group as if
-the operator had written it there. The cloud of ``[compute_agent] os_cloud``
-(``--os-cloud``) replaces the group's options, and the environment counts only
-if the group has none and ``allow_environment`` was called: for the commands of
-people, never for the daemon. openstacksdk skips a file that it cannot parse,
-and takes the next one: then a cloud seems to be missing, or is that of another
-file. So the files are checked first, up to the first that counts; a mistake has
-its line. ``cmd/`` and the Ironic driver call it before they
-make a session; nothing is sent.
+``settle`` writes the account over the options of keystoneauth in a group, so
+that the callers read the group as if the operator had written it there. The
+cloud of ``[compute_agent] os_cloud`` (``--os-cloud``) replaces the group's
+options, and the environment counts only if the group has none and
+``allow_environment`` was called: for the commands of people, never for the
+daemon. ``cmd/`` and the Ironic driver call it before they make a session;
+``cloud_account.py`` finds the cloud, and nothing is sent.
 """
 
 import dataclasses
-import json
 import os
 import typing
 from collections.abc import Iterable, Mapping
 
 from oslo_config import cfg, types
 
-from .. import error_text, errors, file_trust, yaml_file, yaml_problems
 from .account import Account, Origin
 
 if typing.TYPE_CHECKING:
-    from openstack.config import cloud_region, loader
+    from openstack.config import cloud_region
 
 OWN_GROUP = 'compute_agent'  # conf/compute_agent.py registers os_cloud
 _ENVIRONMENT = 'environment_account'
 _ACCOUNT = 'account'
 _LENT = 'lent_cloud'
 _BACKSLASH = 'backslash'
-_PLACES = ('clouds', '', 'auth')  # the second key is the cloud's name
-# The names that openstacksdk uses where no file gives a name.
-_UNNAMED = ('defaults', 'envvars')
 # One of these variables is enough to say which account is meant.
 _VARIABLES = ('OS_CLOUD', 'OS_AUTH_URL', 'OS_AUTH_TYPE', 'OS_ENDPOINT')
 
@@ -93,24 +85,38 @@ def _find_section(conf: cfg.ConfigOpts, group: str) -> None:
 
 
 def _settled(conf: cfg.ConfigOpts, group: str) -> Account:
+    if not _is_of_cloud(conf, group):
+        return Account(section=group, place=_file(conf, group))
+    from . import cloud_account  # noqa: PLC0415 (slow)
+
     lent = _noted(conf, OWN_GROUP, _LENT)
     if lent is not None:
-        found = typing.cast('cloud_region.CloudRegion', lent)
-        _write(conf, group, found)
-        is_named = bool(found.name) and found.name not in _UNNAMED
-        return Account(
-            section=group,
-            origin=Origin.CLOUD if is_named else Origin.ENVIRONMENT,
-            cloud=found.name if is_named else '',
+        cloud = cloud_account.lent(
+            typing.cast('cloud_region.CloudRegion', lent)
         )
-    name = _noted(conf, OWN_GROUP, 'os_cloud')
-    if name:
-        return _from_cloud(conf, group, str(name))
+    else:
+        name = _noted(conf, OWN_GROUP, 'os_cloud')
+        cloud = cloud_account.find(
+            str(name) if name else os.environ.get('OS_CLOUD') or None
+        )
+    _write(conf, group, *cloud.options(conf[group].service_type))
+    return Account(
+        section=group,
+        origin=Origin.CLOUD if cloud.name else Origin.ENVIRONMENT,
+        place=cloud.file,
+        cloud=cloud.name,
+    )
+
+
+def _is_of_cloud(conf: cfg.ConfigOpts, group: str) -> bool:
+    """Return False if the group's own options count."""
+    if _noted(conf, OWN_GROUP, _LENT) is not None:
+        return True
+    if _noted(conf, OWN_GROUP, 'os_cloud'):
+        return True
     if _has_own(conf, group) or not _noted(conf, OWN_GROUP, _ENVIRONMENT):
-        return Account(section=group, place=_file(conf, group))
-    if not any(os.environ.get(each) for each in _VARIABLES):
-        return Account(section=group, place=_file(conf, group))
-    return _from_cloud(conf, group, os.environ.get('OS_CLOUD') or None)
+        return False
+    return any(os.environ.get(each) for each in _VARIABLES)
 
 
 def _has_own(conf: cfg.ConfigOpts, group: str) -> bool:
@@ -134,131 +140,19 @@ def _file(conf: cfg.ConfigOpts, group: str) -> str:
     return str(found.detail)
 
 
-def _from_cloud(conf: cfg.ConfigOpts, group: str, name: str | None) -> Account:
-    """Write a cloud's account into a group; None for the environment's."""
-    if name and name != os.environ.get('OS_CLOUD_NAME', 'envvars'):
-        _check_files(name)
-    clouds = _clouds()
-    found = _region(clouds, name)
-    _write(conf, group, found)
-    is_named = found.name != clouds.envvar_key
-    return Account(
-        section=group,
-        origin=Origin.CLOUD if is_named else Origin.ENVIRONMENT,
-        place=(clouds.config_filename or '') if is_named else '',
-        cloud=found.name if is_named else '',
-    )
-
-
-def _clouds() -> 'loader.OpenStackConfig':
-    from openstack.config import loader  # noqa: PLC0415 (slow)
-
-    try:
-        return loader.OpenStackConfig()
-    except Exception as exc:
-        _check_files('')  # that error names the line
-        raise errors.ConfigError(
-            f'clouds.yaml cannot be used: {error_text.one_line(exc)}'
-        ) from exc
-
-
-def _region(
-    clouds: 'loader.OpenStackConfig', name: str | None
-) -> 'cloud_region.CloudRegion':
-    """Return a cloud with its region.
-
-    :raises errors.ConfigError: the cloud is unknown, or one of its options is
-        wrong
-    """
-    name = name or clouds.default_cloud
-    known = clouds.get_cloud_names()
-    if name not in known:
-        raise errors.ConfigError(_unknown(str(name), clouds))
-    try:
-        return clouds.get_one(
-            cloud=name, region_name=_region_asked(name, clouds)
-        )
-    except Exception as exc:
-        raise errors.ConfigError(
-            f'the cloud {error_text.printable(str(name))} of '
-            f'{clouds.config_filename or "the environment"} cannot be used: '
-            f'{error_text.one_line(exc)}'
-        ) from exc
-
-
-def _region_asked(name: str, clouds: 'loader.OpenStackConfig') -> str:
-    """Return OS_REGION_NAME if the environment chose the cloud, too."""
-    is_chosen = name in {os.environ.get('OS_CLOUD'), clouds.envvar_key}
-    return os.environ.get('OS_REGION_NAME', '') if is_chosen else ''
-
-
-def _unknown(name: str, clouds: 'loader.OpenStackConfig') -> str:
-    """Return the message about an unknown cloud."""
-    shown = error_text.printable(name)
-    if not clouds.config_filename:
-        return (
-            f'there is no cloud {shown}, because no clouds.yaml was found: it '
-            'is looked for in the current directory, ~/.config/openstack and '
-            '/etc/openstack, and OS_CLIENT_CONFIG_FILE names another one'
-        )
-    others = sorted(set(clouds.get_cloud_names()) - {clouds.envvar_key})
-    listed = error_text.printable(', '.join(map(str, others))) or 'none'
-    return (
-        f'there is no cloud {shown} in {clouds.config_filename}; it has '
-        f'{listed}'
-    )
-
-
 def _write(
-    conf: cfg.ConfigOpts, group: str, found: 'cloud_region.CloudRegion'
+    conf: cfg.ConfigOpts,
+    group: str,
+    options: Iterable[cfg.Opt],
+    values: Mapping[str, object],
 ) -> None:
     """Set the options of keystoneauth in a group to those of a cloud."""
-    from keystoneauth1 import loading  # noqa: PLC0415 (slow)
-
-    kind = str(found.config['auth_type'])
-    account = found.config.get('auth') or {}
-    plugin = loading.get_auth_plugin_conf_options(kind)
-    conf.register_opts(
-        [*loading.get_auth_common_conf_options(), *plugin], group=group
-    )
-    values = {
-        **{opt.dest: account.get(opt.dest) for opt in plugin},
-        **_session_values(found),
-        **_endpoint_values(found, conf[group].service_type),
-        'auth_type': kind,
-        'auth_section': None,
-    }
+    conf.register_opts([*options], group=group)
     if 'embedded' in conf[group]:
-        values['embedded'] = False
+        values = {**values, 'embedded': False}
     _note(conf, group, _BACKSLASH, value='\\')
     for name, value in values.items():
         conf.set_override(name, _escaped(value, group), group=group)
-
-
-def _session_values(found: 'cloud_region.CloudRegion') -> dict[str, object]:
-    """Return the options about TLS."""
-    verify, cert = found.get_requests_verify_args()
-    certfile, keyfile = cert if isinstance(cert, tuple) else (cert, None)
-    return {
-        'insecure': verify is False,
-        'cafile': verify if isinstance(verify, str) else None,
-        'certfile': certfile,
-        'keyfile': keyfile,
-    }
-
-
-def _endpoint_values(
-    found: 'cloud_region.CloudRegion', service: str
-) -> dict[str, object]:
-    """Return the options about the address of a service."""
-    asked = found.get_interface(service) or 'public'
-    interfaces = [asked] if isinstance(asked, str) else list(asked)
-    return {
-        'region_name': found.get_region_name(service) or None,
-        'valid_interfaces': interfaces,
-        'endpoint_override': found.get_endpoint(service),
-        'service_name': found.get_service_name(service),
-    }
 
 
 def _escaped(value: object, group: str) -> object:
@@ -297,96 +191,3 @@ class _AsItIs(types.ConfigType):
 
     def _formatter(self, value: object) -> str:
         return str(value)
-
-
-# --- mistakes in clouds.yaml and secure.yaml, each with its line ---------------
-
-
-def _check_files(cloud: str) -> None:
-    """Refuse files in which openstacksdk would not find a cloud.
-
-    :param cloud: the name of the cloud; '' if none is named
-    :raises errors.ConfigError: a file cannot be parsed, or what belongs to
-        the cloud is no mapping
-    """
-    from openstack.config import loader  # noqa: PLC0415 (slow)
-
-    for variable, files in (
-        ('OS_CLIENT_CONFIG_FILE', loader.CONFIG_FILES),
-        ('OS_CLIENT_SECURE_FILE', loader.SECURE_FILES),
-    ):
-        named = os.environ.get(variable)
-        _check_first([named, *files] if named else files, cloud)
-
-
-def _check_first(files: Iterable[str], cloud: str) -> None:
-    """Check the first of these files that can be opened."""
-    for path in files:
-        try:
-            data = _parsed(path)
-        except OSError:
-            continue  # openstacksdk skips it, too
-        _check_shape(path, data, cloud)
-        return
-
-
-def _parsed(path: str) -> typing.Any:
-    """Return the content of a file.
-
-    openstacksdk would read a device without end.
-
-    :raises OSError: it cannot be opened
-    :raises errors.ConfigError: it is not YAML or JSON, or no regular file
-    """
-    import yaml  # noqa: PLC0415 (slow)
-
-    try:
-        text = file_trust.read(path, yaml_file.LARGEST, named=True).decode()
-        return (
-            json.loads(text) if path.endswith('json') else yaml.safe_load(text)
-        )
-    except file_trust.Refused as exc:
-        raise yaml_file.FileError(path, 0, exc.strerror) from exc
-    except yaml.YAMLError as exc:
-        raise yaml_file.FileError(
-            path, *yaml_problems.parser_problem(exc)
-        ) from exc
-    except json.JSONDecodeError as exc:
-        raise yaml_file.FileError(
-            path, exc.lineno, f'not JSON: {exc.msg}; correct it here'
-        ) from exc
-    except UnicodeDecodeError:
-        yaml_file.read_text(path, named=True)  # this names the line
-        raise
-
-
-def _check_shape(path: str, data: typing.Any, cloud: str) -> None:
-    """Refuse a file in which a part that must be a mapping is none.
-
-    :raises errors.ConfigError: a part of the file has the wrong type
-    """
-    if not data:
-        return  # an empty file has no cloud
-    place: list[str] = []
-    for step in _PLACES:
-        if not isinstance(data, Mapping):
-            break
-        key = step or cloud
-        if key not in data:
-            return
-        place.append(key)
-        data = data[key]
-    if not isinstance(data, Mapping):
-        raise _no_mapping(path, place, data)
-
-
-def _no_mapping(
-    path: str, place: list[str], data: typing.Any
-) -> errors.ConfigError:
-    problem = (
-        f'{yaml_problems.place(place)}{yaml_problems.shown(data)} is wrong '
-        'here; write a mapping: lines of "name: value", indented alike'
-    )
-    if path.endswith('json'):
-        return errors.ConfigError(f'{path}: {problem}')
-    return yaml_file.read(path, {}, named=True).error(problem, *place)

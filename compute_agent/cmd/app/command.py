@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Base classes of the commands: configuration, one-line errors, reports.
 
-A report is printed as text for people, or as JSON or YAML for programs.
+A report is printed as text for people, or as JSON or YAML for programs. JSON and
+YAML keep each value, and escape the characters that a terminal would obey.
 """
 
 import abc
 import argparse
 import contextlib
+import json
 import typing
 from collections.abc import Sequence
 
+import yaml
 from cliff import command
 from oslo_config import cfg
 
 from ... import error_text, errors
 from ...virt import failures
-from . import configuration, main, output, person, plain_text
+from . import configuration, main, output, person
 
 #: A result as data and as text, and the exit code.
 Reported = tuple[typing.Any, str | None, int]
@@ -97,9 +100,9 @@ class AgentCommand(command.Command):
         """
         out = self.app.stdout
         if form == 'json':
-            out.write(f'{plain_text.as_json(data)}\n')
+            out.write(f'{as_json(data)}\n')
         elif form == 'yaml':
-            out.write(plain_text.as_yaml(data))
+            out.write(as_yaml(data))
         elif text is not None:
             lines = text.split('\n')
             shown = lines if is_styled else map(error_text.printable, lines)
@@ -142,6 +145,26 @@ class Report(AgentCommand):
     @abc.abstractmethod
     def report(self, parsed_args: argparse.Namespace) -> Reported:
         """Return the report as data and as text, and the exit code."""
+
+
+def as_json(data: typing.Any) -> str:
+    """Return data as indented JSON in printable characters."""
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    if _is_plain(text):
+        return text
+    return ''.join(c if _is_plain(c) else json.dumps(c)[1:-1] for c in text)
+
+
+def as_yaml(data: typing.Any) -> str:
+    """Return data as YAML in printable characters."""
+    text: str = yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
+    if not _is_plain(text):
+        text = yaml.safe_dump(data, sort_keys=False, allow_unicode=False)
+    return text
+
+
+def _is_plain(text: str) -> bool:
+    return text.replace('\n', '').isprintable()
 
 
 def add_nodes(parser: argparse.ArgumentParser, purpose: str) -> None:

@@ -21,7 +21,7 @@ from cliff import lister, show
 from cliff.formatters import json_format
 
 from ... import error_text, errors
-from . import command, plain_text
+from . import command
 
 Rows = Iterable[Sequence[typing.Any]]
 #: The rows, a note about them, and the exit code.
@@ -246,11 +246,11 @@ def _print_data(
     out: typing.TextIO, data: typing.Any, parsed_args: argparse.Namespace
 ) -> None:
     if parsed_args.formatter == 'yaml':
-        out.write(plain_text.as_yaml(data))
+        out.write(command.as_yaml(data))
     elif parsed_args.noindent:
         out.write(f'{json.dumps(data)}\n')
     else:
-        out.write(f'{plain_text.as_json(data)}\n')
+        out.write(f'{command.as_json(data)}\n')
 
 
 def _terminal_width(out: typing.Any) -> int:
@@ -358,7 +358,7 @@ class _AsData(json_format.JSONFormatter):
             [dict(zip(column_names, row, strict=True)) for row in data]
         )
         if self._is_yaml:
-            stdout.write(plain_text.as_yaml(found))
+            stdout.write(command.as_yaml(found))
             return
         indent = None if parsed_args.noindent else 2
         stdout.write(f'{json.dumps(found, indent=indent)}\n')

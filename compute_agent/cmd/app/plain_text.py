@@ -2,14 +2,11 @@
 """Output without characters that move a cursor, and without passwords.
 
 Names of providers, and the texts of servers and libraries, may contain escape
-sequences, line breaks, and marks that reverse the direction of the text. JSON
-and YAML keep the value and escape its spelling; a log line is escaped as a
-whole, whoever wrote it.
+sequences, line breaks, and marks that reverse the direction of the text. A log
+line is escaped as a whole, whoever wrote it. ``command.py`` escapes data.
 """
 
-import json
 import logging
-import typing
 from collections.abc import Mapping
 
 from ... import error_text
@@ -107,25 +104,3 @@ def escape_logs() -> None:
             formatter = handler.formatter
             if type(formatter).__module__.startswith('oslo_log.'):
                 handler.setFormatter(OwnWords(formatter))
-
-
-def as_json(data: typing.Any) -> str:
-    """Return data as indented JSON in printable characters."""
-    text = json.dumps(data, indent=2, ensure_ascii=False)
-    if _is_plain(text):
-        return text
-    return ''.join(c if _is_plain(c) else json.dumps(c)[1:-1] for c in text)
-
-
-def as_yaml(data: typing.Any) -> str:
-    """Return data as YAML in printable characters."""
-    import yaml  # noqa: PLC0415 (only here)
-
-    text: str = yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
-    if not _is_plain(text):
-        text = yaml.safe_dump(data, sort_keys=False, allow_unicode=False)
-    return text
-
-
-def _is_plain(text: str) -> bool:
-    return text.replace('\n', '').isprintable()

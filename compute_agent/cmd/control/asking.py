@@ -109,9 +109,7 @@ def _status(conf: cfg.ConfigOpts) -> daemon_data.Data | None:
 
 def _is_held(conf: cfg.ConfigOpts) -> bool:
     """Return True if an agent holds the share, as its database says."""
-    from ..wiring import sharing  # noqa: PLC0415 (needs the extra "fleet")
-
-    with sharing.share_of(conf) as share:
+    with requests_of_share.share_of(conf) as share:
         return bool(share.holder())
 
 

@@ -17,7 +17,6 @@ import socket
 import threading
 import time
 import typing
-import uuid
 from collections.abc import Callable, Iterator
 
 from oslo_config import cfg
@@ -141,6 +140,18 @@ class _Person:
         return f'{self._asked.who} (asked at {moment})'
 
 
+def share_of(
+    conf: cfg.ConfigOpts,
+) -> contextlib.AbstractContextManager['sharing.Share']:
+    """Connect to the database of this agent's share, to look at it.
+
+    :raises errors.AgentError: the database or the share cannot be used
+    """
+    from ..wiring import sharing  # noqa: PLC0415 (needs the extra "fleet")
+
+    return sharing.share_of(conf)
+
+
 def ask(
     conf: cfg.ConfigOpts,
     request: protocol.Request,
@@ -154,25 +165,19 @@ def ask(
     :raises errors.Unavailable: the database does not answer, or the outcome is
         unknown
     """
-    from ...fleet import shared_record  # noqa: PLC0415 (needs the extra)
-    from ..wiring import sharing  # noqa: PLC0415 (needs the extra "fleet")
-
     # The row has one answer, at the end.
     request = dataclasses.replace(request, progress=False)
-    asked = shared_record.Asked(
-        key=uuid.uuid4().hex,
-        content=protocol.request_line(request).decode(),
-        who=f'{person.name()} on {socket.gethostname()}'[:255],
-        at=time.time(),
-    )
-    with sharing.share_of(conf) as share:
+    with share_of(conf) as share:
         say(f'{share.holder()}: it carries the command out')
-        share.record.ask(asked)
+        key = share.ask(
+            protocol.request_line(request).decode(),
+            f'{person.name()} on {socket.gethostname()}'[:255],
+        )
         try:
-            text = _answer(share, asked.key)
+            text = _answer(share, key)
         finally:
             with contextlib.suppress(errors.AgentError):
-                share.record.withdraw(asked.key)
+                share.record.withdraw(key)
     for line in text.splitlines():
         answer = protocol.answer(line.encode())
         if answer.kind is protocol.Kind.ERROR:

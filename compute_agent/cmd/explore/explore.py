@@ -9,6 +9,7 @@ from ...cycle import garbage
 from ...monitoring.values import address
 from ..app import command, signals
 from ..audit import audit
+from .values import gate
 
 _BIND = '127.0.0.1:0'
 
@@ -41,7 +42,6 @@ class Explore(command.AgentCommand):
         bind = _address(parsed_args.bind)
         try:
             from . import site, web_server  # noqa: PLC0415 (an extra)
-            from .values import gate  # noqa: PLC0415 (an extra)
         except ImportError as exc:
             package = (exc.name or str(exc)).partition('.')[0]
             raise errors.ConfigError(

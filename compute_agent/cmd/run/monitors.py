@@ -64,9 +64,7 @@ def monitored(
         stack.enter_context(SENT.watching(metrics.sent))
         stack.enter_context(CALLS.watching(metrics.called))
         if agent.sharing is not None:
-            from ...fleet import shared_record  # noqa: PLC0415 (needs "fleet")
-
-            watched = shared_record.COMMITS.watching(metrics.committed)
+            watched = agent.sharing.commits.watching(metrics.committed)
             stack.enter_context(watched)
         life.listeners.add(metrics)
         if group.metrics_bind:

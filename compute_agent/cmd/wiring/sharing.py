@@ -24,7 +24,7 @@ from oslo_config import cfg
 from ... import error_text, errors
 from ...fleet import fence, lease, membership, overview
 from ...fleet.database import connection, schema
-from ...fleet.shared_record import SharedRecord
+from ...fleet.shared_record import COMMITS, Asked, SharedRecord
 from ...fleet.values import mark, roles
 from ...fleet.values import share as share_names
 from ...state.state import State
@@ -121,6 +121,17 @@ class Share:
         if row is None or row.holder is None:
             return ''
         return membership.about(self.name, row)
+
+    def ask(self, content: str, who: str) -> str:
+        """Leave a request for its holder; return the request's key.
+
+        :raises errors.AgentError: the database cannot be used
+        """
+        key = uuid.uuid4().hex
+        self.record.ask(
+            Asked(key=key, content=content, who=who, at=time.time())
+        )
+        return key
 
     def watch(self) -> Watch:
         """Return a look at its lease."""
@@ -248,7 +259,10 @@ class Sharing:
     :param taken_over: called when this agent has the record of another
     :ivar record: the record in the shared database
     :ivar seconds: for which a beat counts
+    :cvar commits: hears how long each commit to the shared database took
     """
+
+    commits = COMMITS
 
     def __init__(
         self,

@@ -84,15 +84,13 @@ class Connection:
             raise
 
     def _request(self, method: str, path: str, body: object) -> object:
-        from ironicclient import exc as ironic_exc  # noqa: PLC0415 (slow)
-
         from . import error_mapping  # noqa: PLC0415 (imports ironicclient)
 
         while True:
             version = self._version
             try:
                 return self._send(method, path, body, version)
-            except ironic_exc.UnsupportedVersion as exc:
+            except error_mapping.OtherVersion as exc:
                 # Each repetition uses an older version, so the loop ends.
                 self._version = self._older(version, str(exc))
             except errors.UnknownState as exc:

@@ -18,6 +18,8 @@ from compute_agent.transport import failures
 
 from ..nodes import answers
 
+#: Ironic does not have the API version that was asked for.
+OtherVersion = ironic_exc.UnsupportedVersion
 _IN_CATALOG = ('region_name', 'valid_interfaces', 'service_type')
 _AWAY = frozenset({408, 429, 504})
 _TOKENS = '/auth/tokens'

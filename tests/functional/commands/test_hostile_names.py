@@ -9,7 +9,7 @@ import yaml
 from agents import NODE
 
 from compute_agent import errors
-from compute_agent.cmd.app import plain_text
+from compute_agent.cmd.app import command, plain_text
 from compute_agent.tree import node, provider
 from report_client import errors as placement_errors
 
@@ -90,12 +90,12 @@ def test_no_output_has_it_raw(named):
 
 def test_data_keeps_its_value(name):
     data = {'names': [name, 'Ω', '\U0001f600'], name: None}
-    assert is_plain(plain_text.as_json(data))
-    assert json.loads(plain_text.as_json(data)) == data
-    assert is_plain(plain_text.as_yaml(data))
-    assert yaml.safe_load(plain_text.as_yaml(data)) == data
-    assert 'Ω' in plain_text.as_json(['Ω'])
-    assert 'Ω' in plain_text.as_yaml(['Ω'])
+    assert is_plain(command.as_json(data))
+    assert json.loads(command.as_json(data)) == data
+    assert is_plain(command.as_yaml(data))
+    assert yaml.safe_load(command.as_yaml(data)) == data
+    assert 'Ω' in command.as_json(['Ω'])
+    assert 'Ω' in command.as_yaml(['Ω'])
 
 
 @pytest.mark.parametrize('as_argument', [True, False])

@@ -15,7 +15,7 @@ from compute_agent.cmd.app import configuration
 from compute_agent.cmd.candidates import flavor_file
 from compute_agent.cmd.plan import saved
 from compute_agent.provider_config import files
-from compute_agent.transport import clouds
+from compute_agent.transport import cloud_account
 from drivers.fake import driver as fake
 from drivers.host import driver, rule_files
 from drivers.host.reading import local
@@ -40,7 +40,7 @@ NAMED = {
     'an exported node': lambda path: state._read(path, None),
     'a tree of the fake driver': fake.FakeDriver,
     'a configuration': configuration._check_text,
-    'accounts': clouds._parsed,
+    'accounts': cloud_account._parsed,
 }
 
 
