@@ -80,6 +80,10 @@ def snapshot(providers: Iterable[Provider]) -> dict[str, Provider]:
     :raises errors.TreeError: the parents of some providers form a cycle
     """
     given = {p.uuid: p for p in providers}
+    if len(given) == 1 and not any(
+        p.parent_uuid in given for p in given.values()
+    ):
+        return given
     children: dict[str | None, list[str]] = {}
     for p in given.values():
         parent = p.parent_uuid if p.parent_uuid in given else None

@@ -104,6 +104,8 @@ def operations(
     :param moves: the allocations that move with their inventories
     :param causes: why the names and providers are removed
     """
+    if before == after and not moves:
+        return ()
     gives, takes = alloc.providers(moves)
     rebuilding, deletions = hierarchy.changes(
         before, after, gives, causes.providers
