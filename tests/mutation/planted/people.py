@@ -6,6 +6,7 @@ import dataclasses
 from planted.catalogue import plant
 
 from compute_agent import error_text
+from compute_agent.audit import peers
 from compute_agent.cmd.app import commands, configuration
 from compute_agent.cmd.doctor import placement_checks
 from compute_agent.cmd.plan import masks, waiting
@@ -147,3 +148,8 @@ def _(replace, self, wanted, _before):
 @plant(commands.Commands.advice, 'the words of others get no advice')
 def _(_advice, _self, _words):
     return ''
+
+
+@plant(peers._kind, 'bare-metal nodes are peers of hypervisors')
+def _(_kind, _classes):
+    return frozenset()

@@ -65,6 +65,31 @@ def test_hosts_with_other_classes_are_no_peers_unless_an_aggregate_is_theirs():
     assert '5 of 6 hosts of the aggregate rack' in one.why
 
 
+@pytest.mark.catches('bare-metal nodes are peers of hypervisors')
+def test_bare_metal_nodes_and_hypervisors_of_an_aggregate_are_no_peers():
+    made = hosts(9, 0, 'COMPUTE_VOLUME_ATTACH', aggregates=['rack'])
+    for number in range(2):
+        gold = {'CUSTOM_BAREMETAL_GOLD': {'total': 1}}
+        made.root(f'node{number}', inventories=gold, aggregates=['rack'])
+    assert lacking(made) == []
+    for number in range(2, 10):
+        made.root(
+            f'node{number}',
+            inventories=gold,
+            aggregates=['rack'],
+            traits=['CUSTOM_RAID'],
+        )
+    assert lacking(made) == ['node0', 'node1']
+
+
+def test_hosts_of_different_architectures_are_no_peers():
+    made = hosts(9, 1, 'HW_ARCH_X86_64', aggregates=['rack'])
+    assert lacking(made) == ['cn9']
+    arm = {'inventories': VCPU, 'traits': ['HW_ARCH_AARCH64']}
+    made.root('cn9', aggregates=['rack'], **arm)
+    assert lacking(made) == []
+
+
 def test_a_gap_is_told_once_for_all_groups():
     assert lacking(hosts(9, 1, aggregates=['rack', 'zone'])) == ['cn9']
 
