@@ -53,6 +53,40 @@ def distrust(found: os.stat_result, path: str | pathlib.Path) -> str:
     return ''
 
 
+def distrust_way(path: str | pathlib.Path) -> str:
+    """Return why a folder on the way to a file is not trusted; empty if all are.
+
+    Who may write to a folder can put another file, or a link, in the place of
+    what is there. In a folder with the sticky bit only the owner of what is
+    there can. The folders of links, and those to which they lead, count too.
+
+    :raises OSError: a folder cannot be looked at
+    """
+    pending, looked_at = [pathlib.Path(path).absolute()], set[pathlib.Path]()
+    while pending:
+        place = pending.pop()
+        folder = place.parent
+        if place in looked_at or place == folder:
+            continue
+        looked_at.add(place)
+        entry, found = place.lstat(), folder.stat()
+        if owner := foreign_owner(found):
+            return (
+                f'{owner} owns the folder {folder.resolve()} and can replace '
+                'what is there; move it to a folder of root'
+            )
+        is_sticky = found.st_mode & stat.S_ISVTX and not foreign_owner(entry)
+        if distrust(found, folder) and not is_sticky:
+            return (
+                f'others can replace what is in the folder {folder.resolve()}; '
+                f'run "chmod go-w {folder.resolve()}"'
+            )
+        pending.append(folder)
+        if stat.S_ISLNK(entry.st_mode):
+            pending.append(folder / place.readlink())
+    return ''
+
+
 def everybody_may_write(
     found: os.stat_result, path: str | pathlib.Path
 ) -> str:

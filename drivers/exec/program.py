@@ -117,10 +117,9 @@ class Program:
         """
         try:
             found = pathlib.Path(self.path).stat()
-            folder = pathlib.Path(os.path.realpath(self.path)).parent
             problem = (
                 file_trust.distrust(found, self.path)
-                or file_trust.distrust(folder.stat(), folder)
+                or file_trust.distrust_way(self.path)
                 or _why_not_executable(found, self.path)
             )
         except OSError as exc:

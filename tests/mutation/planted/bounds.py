@@ -252,6 +252,15 @@ def _(_check, self):
 
 
 @plant(
+    file_trust.distrust_way,
+    'a program in a folder that others may replace is run',
+)
+def _(_distrust_way, path):
+    folder = pathlib.Path(path).parent
+    return file_trust.distrust(folder.stat(), folder)
+
+
+@plant(
     exec_driver.ExecDriver.get_available_nodes,
     'a list that fails is an empty one',
 )

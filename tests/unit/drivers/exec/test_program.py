@@ -248,9 +248,63 @@ def test_a_program_in_a_folder_of_others_is_not_run(script, tmp_path):
     path = script('echo')
     tmp_path.chmod(0o777)
     assert told(path) == (
-        'the program PROGRAM is not run: users other than its owner may write '
-        f'to it; run "chmod go-w {tmp_path}"'
+        'the program PROGRAM is not run: others can replace what is in the '
+        f'folder {tmp_path}; run "chmod go-w {tmp_path}"'
     )
+
+
+def away(tmp_path, script):
+    """Return a folder, and a program in a folder of that one."""
+    inside = tmp_path / 'outer' / 'inner'
+    inside.mkdir(parents=True)
+    path = inside / 'program'
+    pathlib.Path(script('cat')).rename(path)
+    return inside.parent, path
+
+
+@pytest.mark.catches('a program in a folder that others may replace is run')
+@pytest.mark.parametrize('by', ['its path', 'a link', 'a link of a folder'])
+def test_a_program_in_a_folder_that_others_may_replace_is_not_run(
+    script, tmp_path, by
+):
+    """Who may write to a folder above can put another one in its place."""
+    outer, path = away(tmp_path, script)
+    outer.chmod(0o777)
+    links = tmp_path / 'links'
+    links.mkdir()
+    (links / 'program').symlink_to(path)
+    (links / 'inner').symlink_to('../outer/inner')
+    named = {
+        'its path': path,
+        'a link': links / 'program',
+        'a link of a folder': links / 'inner' / 'program',
+    }[by]
+    assert told(str(named)).endswith(f'run "chmod go-w {outer}"')
+
+
+def test_a_link_that_others_may_replace_is_not_followed(script, tmp_path):
+    links = tmp_path / 'links'
+    links.mkdir()
+    (links / 'program').symlink_to(script('echo'))
+    links.chmod(0o777)
+    assert told(str(links / 'program')).endswith(f'run "chmod go-w {links}"')
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason='only root gives files away')
+def test_a_program_in_a_folder_of_another_user_is_not_run(script, tmp_path):
+    outer, path = away(tmp_path, script)
+    os.chown(outer, pwd.getpwnam('nobody').pw_uid, -1)
+    assert told(str(path)) == (
+        f'the program PROGRAM is not run: user nobody owns the folder {outer} '
+        'and can replace what is there; move it to a folder of root'
+    )
+
+
+def test_a_folder_like_tmp_keeps_a_program_of_its_owner(script, tmp_path):
+    """In a folder with the sticky bit others cannot replace what is there."""
+    outer, path = away(tmp_path, script)
+    outer.chmod(0o1777)
+    assert run(str(path)) == '{}'
 
 
 def test_a_program_that_is_not_executable_is_not_run(script):
