@@ -69,7 +69,6 @@ NODES = {
 ALL_NODES = {u: name for nodes in NODES.values() for u, name in nodes.items()}
 N1, N2, N3 = NODES['one']
 (N4,) = NODES['two']
-(N5,) = NODES['three']
 AUTHORITY = {'one': (), 'two': ('HW_CPU_*',), 'three': ()}
 AGENTS = tuple(NODES)
 OLDEST_FORM = {'VCPU': (4, None), 'MEMORY_MB': (1024, None)}

@@ -84,7 +84,6 @@ class Sequence:
         self._known: dict[str, tuple[Any, ...]] = {}
         self._backup = self._ironic.backup()
         self._locked: dict[str, float] = {}
-        self._unlocked_at: dict[str, float] = {}
         self._faults: list[Callable[[], object]] = []
         self.done: list[str] = []
         self._ironic.before = self._before
@@ -299,10 +298,8 @@ class Sequence:
         self._reader = reader.Reader(
             self._api, full_interval=INTERVAL, clock=self._ironic.clock
         )
-        self._has_listed = False
         self._is_covered = False  # the changes were known before the list
         self._must_be_full = True
-        self._may_be_short = False
         self._asked_at = -INTERVAL
         self._full_at = self._listed_at = 0.0
         self._newest: float | None = None
@@ -401,7 +398,6 @@ class Sequence:
         else:
             self._say('no list, but a count')
             assert began - self._listed_at < reader.LIST_INTERVAL
-        self._has_listed = True
         if is_full:
             self._newest = None
             self._full_at = began

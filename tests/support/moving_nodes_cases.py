@@ -29,8 +29,6 @@ from compute_agent.cycle.departures import other_shares
 from compute_agent.cycle.node.node_result import Status
 from compute_agent.fleet import shared_record
 
-Kill = collections.abc.Callable[..., None]
-
 
 class Cases:
     """What happens to the node ``MOVES``, which is in rack 1 at first."""

@@ -9,17 +9,15 @@ Waitress comes with the extra ``explore``.
 import contextlib
 import logging
 import socket
-import threading
 import typing
 import urllib.parse
 from collections.abc import Callable, Iterable, Iterator
 from wsgiref import types
 
 import waitress.channel
-import waitress.server
-import waitress.wasyncore
 
 from ... import errors
+from ...dev import wsgi_thread
 from ...monitoring import listening
 from ...monitoring.values.address import Address
 from . import rendering
@@ -33,7 +31,6 @@ _WORKERS = 4  # pages that are made at a time
 _LONGEST = 32_768  # bytes of a request's head, with a pasted flavor
 _PARAMETERS = 64
 _SOCKET_MODE = 0o600
-_STOP_SECONDS = 0.4
 _TOO_MANY = b'too many connections are open: close some and ask again\n'
 
 #: Makes the reply to a request that the gate let in.
@@ -88,39 +85,23 @@ class WebServer:
         self._guard = guard
         self._site = site
         logging.getLogger('waitress').setLevel(logging.ERROR)
-        self._sockets: dict[int, object] = {}
-        self._server = waitress.server.create_server(
+        self._served = wsgi_thread.WsgiThread(
             self._application,
-            map=self._sockets,
-            sockets=[opened],
+            opened,
+            name='pages',
+            channel=self._channel,
             threads=_WORKERS,
             connection_limit=10 * MOST,
             channel_timeout=_SILENT,
             cleanup_interval=5,
             max_request_header_size=_LONGEST,
             max_request_body_size=1,
-            asyncore_use_poll=True,
             clear_untrusted_proxy_headers=True,
-            ident=None,
         )
-        self._server.channel_class = self._channel
-        self._thread = threading.Thread(
-            target=self._server.run, name='pages', daemon=True
-        )
-        self._thread.start()
 
     def stop(self) -> None:
         """Wait briefly for the pages under way, then close every socket."""
-        self._server.task_dispatcher.shutdown(timeout=_STOP_SECONDS)
-        # The thread that has the sockets closes them, and ends then.
-        trigger = self._server.trigger
-        with trigger.lock:
-            trigger.thunks.append(self._close_all)
-            trigger.pull_trigger()
-        self._thread.join(_STOP_SECONDS)
-
-    def _close_all(self) -> None:
-        waitress.wasyncore.close_all(self._sockets, ignore_all=True)
+        self._served.stop()
 
     def _channel(
         self,

@@ -123,7 +123,6 @@ class NodeDevices:
     pci: tuple[PciDevice, ...] = ()
     virtual_parents: tuple[VirtualParent, ...] = ()
     net: tuple[NetDevice, ...] = ()
-    vdpa: tuple[VdpaDevice, ...] = ()
     mdevs: tuple[Mdev, ...] = ()
     unreadable: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
@@ -143,7 +142,6 @@ def read(documents: Mapping[str, str]) -> NodeDevices:
             d for d in found if isinstance(d, VirtualParent)
         ),
         net=tuple(d for d in found if isinstance(d, NetDevice)),
-        vdpa=tuple(d for d in found if isinstance(d, VdpaDevice)),
         mdevs=tuple(d for d in found if isinstance(d, Mdev)),
         unreadable=unreadable,
     )

@@ -14,6 +14,7 @@ import ssl
 import threading
 import time
 
+import installed_package
 import pytest
 import scripted_server
 import trustme
@@ -210,10 +211,7 @@ def test_a_password_that_everybody_may_read_is_a_warning(cli):
 def test_another_distribution_with_our_names_is_a_failure(
     tmp_path, monkeypatch
 ):
-    other = tmp_path / 'other-1.0.dist-info'
-    other.mkdir()
-    (other / 'METADATA').write_text('Name: other\nVersion: 1.0\n')
-    (other / 'top_level.txt').write_text('drivers\n')
+    installed_package.install(tmp_path, 'other', tops=['drivers'])
     assert configuration_checks.packages().outcome is finding.Outcome.OK
     monkeypatch.syspath_prepend(str(tmp_path))
     row = configuration_checks.packages()

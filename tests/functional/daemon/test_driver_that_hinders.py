@@ -12,6 +12,7 @@ import sys
 import time
 
 import command_line
+import installed_package
 import pytest
 
 DRIVER = """
@@ -67,13 +68,12 @@ HASTY = ('-c', _HASTY)
 @pytest.fixture(autouse=True)
 def site(tmp_path, monkeypatch):
     """An installed package with the driver."""
-    info = tmp_path / 'site' / 'hindering-1.0.dist-info'
-    info.mkdir(parents=True)
-    (info / 'METADATA').write_text('Name: hindering\nVersion: 1.0\n')
-    (info / 'entry_points.txt').write_text(
-        '[compute_agent.drivers]\nhindering = hindering:Hindering\n'
+    installed_package.install(
+        tmp_path / 'site',
+        'hindering',
+        points='[compute_agent.drivers]\nhindering = hindering:Hindering\n',
+        modules={'hindering': DRIVER},
     )
-    (tmp_path / 'site' / 'hindering.py').write_text(DRIVER)
     monkeypatch.setenv('PYTHONPATH', str(tmp_path / 'site'))
     monkeypatch.setenv('DONE', str(tmp_path / 'done'))
     return tmp_path
@@ -81,17 +81,7 @@ def site(tmp_path, monkeypatch):
 
 def run(cli, *words, does):
     cli.configure(compute_driver='hindering')
-    return subprocess.run(
-        [
-            *(sys.executable, '-m', 'compute_agent.cmd.app.start'),
-            *('--config-file', str(cli.config), *words),
-        ],
-        env={**os.environ, 'DRIVER_DOES': does},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=command_line.PATIENCE,
-    )
+    return cli.process(*words, DRIVER_DOES=does)
 
 
 def test_a_driver_that_prints_does_not_spoil_the_results(cli):

@@ -15,6 +15,7 @@ import time
 import urllib.request
 
 import command_line
+import installed_package
 import pytest
 
 DRIVER = """
@@ -95,13 +96,12 @@ HASTY = ('-c', _HASTY)
 @pytest.fixture(autouse=True)
 def site(tmp_path, monkeypatch):
     """An installed package with the driver."""
-    info = tmp_path / 'site' / 'staying-1.0.dist-info'
-    info.mkdir(parents=True)
-    (info / 'METADATA').write_text('Name: staying\nVersion: 1.0\n')
-    (info / 'entry_points.txt').write_text(
-        '[compute_agent.drivers]\nstaying = staying:Staying\n'
+    installed_package.install(
+        tmp_path / 'site',
+        'staying',
+        points='[compute_agent.drivers]\nstaying = staying:Staying\n',
+        modules={'staying': DRIVER},
     )
-    (tmp_path / 'site' / 'staying.py').write_text(DRIVER)
     monkeypatch.setenv('PYTHONPATH', str(tmp_path / 'site'))
 
 

@@ -5,11 +5,8 @@
 caused are errors of the driver, wherever they are. The commands run in processes of their own, beside an installed package.
 """
 
-import os
-import subprocess
-import sys
-
 import command_line
+import installed_package
 import pytest
 
 pytestmark = pytest.mark.long
@@ -67,28 +64,18 @@ class Quitter(driver.ComputeDriver):
 @pytest.fixture(autouse=True)
 def site(tmp_path, monkeypatch):
     """An installed package with the driver."""
-    info = tmp_path / 'site' / 'quitters-1.0.dist-info'
-    info.mkdir(parents=True)
-    (info / 'METADATA').write_text('Name: quitters\nVersion: 1.0\n')
-    (info / 'entry_points.txt').write_text(
-        '[compute_agent.drivers]\nquitter = quitters:Quitter\n'
+    installed_package.install(
+        tmp_path / 'site',
+        'quitters',
+        points='[compute_agent.drivers]\nquitter = quitters:Quitter\n',
+        modules={'quitters': DRIVER},
     )
-    (tmp_path / 'site' / 'quitters.py').write_text(DRIVER)
     monkeypatch.setenv('PYTHONPATH', str(tmp_path / 'site'))
 
 
 def run(cli, *words, where, raises='SystemExit(0)'):
     cli.configure(compute_driver='quitter')
-    return subprocess.run(
-        [
-            *(sys.executable, '-m', 'compute_agent.cmd.app.start'),
-            *('--config-file', str(cli.config), *words),
-        ],
-        env={**os.environ, 'EXITS_IN': where, 'RAISES': raises},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return cli.process(*words, EXITS_IN=where, RAISES=raises)
 
 
 @pytest.mark.parametrize(

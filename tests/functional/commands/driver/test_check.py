@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 
+import installed_package
 import pytest
 
 from compute_agent.cmd.app import main
@@ -201,12 +202,13 @@ COMMAND = ('-c', f'import sys; %s{MAIN}')
 def site(tmp_path):
     """A folder with an installed package of drivers."""
     folder = tmp_path / 'site'
-    info = folder / 'shelves-2.1.dist-info'
-    info.mkdir(parents=True)
-    (info / 'METADATA').write_text('Name: shelves\nVersion: 2.1\n')
-    (info / 'entry_points.txt').write_text(ENTRY_POINTS)
-    (folder / 'shelves.py').write_text(DRIVERS)
-    (folder / 'shelf_contracts.py').write_text(CONTRACTS)
+    installed_package.install(
+        folder,
+        'shelves',
+        '2.1',
+        points=ENTRY_POINTS,
+        modules={'shelves': DRIVERS, 'shelf_contracts': CONTRACTS},
+    )
     return folder
 
 

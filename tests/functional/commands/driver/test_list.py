@@ -5,6 +5,7 @@ import json
 import os
 import sys
 
+import installed_package
 import pytest
 
 from compute_agent import testing
@@ -53,6 +54,7 @@ built = racks.compiled:Built
 [compute_agent.driver_contracts]
 rack = racks.contract:TestRack
 """
+UNIMPORTED = "raise AssertionError('this was imported')"
 PASSED = 'passed: 2 rules, 1 skipped'
 OLD = 'contract 0.9, 2026-11-23'
 
@@ -62,32 +64,29 @@ class Site:
 
     def __init__(self, folder):
         self._package = folder / 'racks'
-        self._package.mkdir()
-        for name, text in {
-            '__init__': "raise AssertionError('this package was imported')",
-            'driver': DRIVER,
-            'of_racks': BASE,
-            'contract': CONTRACT,
-        }.items():
-            (self._package / f'{name}.py').write_text(text)
-        installed = folder / 'racks-2.0.dist-info'
-        installed.mkdir()
-        (installed / 'METADATA').write_text('Name: racks\nVersion: 2.0\n')
-        (installed / 'entry_points.txt').write_text(POINTS)
-        (installed / 'top_level.txt').write_text('racks\n')
         self._folder = folder
+        installed_package.install(
+            folder,
+            'racks',
+            '2.0',
+            points=POINTS,
+            tops=['racks'],
+            modules={
+                'racks/__init__': UNIMPORTED,
+                'racks/driver': DRIVER,
+                'racks/of_racks': BASE,
+                'racks/contract': CONTRACT,
+            },
+        )
 
     def install(self, name, version, *modules):
-        for module in modules:
-            file = self._folder / f'{module}.py'
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text("raise AssertionError('this was imported')")
-        installed = self._folder / f'{name}-{version}.dist-info'
-        installed.mkdir()
-        metadata = f'Name: {name}\nVersion: {version}\n'
-        (installed / 'METADATA').write_text(metadata)
-        tops = {module.partition('/')[0] for module in modules}
-        (installed / 'top_level.txt').write_text('\n'.join(tops))
+        installed_package.install(
+            self._folder,
+            name,
+            version,
+            modules=dict.fromkeys(modules, UNIMPORTED),
+            tops={module.partition('/')[0] for module in modules},
+        )
 
     def ship(self, report):
         text = report if isinstance(report, str) else json.dumps(report)

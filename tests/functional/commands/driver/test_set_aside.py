@@ -5,11 +5,8 @@ They run in processes of their own, beside an installed package.
 """
 
 import json
-import os
-import subprocess
-import sys
 
-import command_line
+import installed_package
 import pytest
 
 DRIVER = """
@@ -36,28 +33,13 @@ class Cards(driver.ComputeDriver):
 @pytest.fixture(autouse=True)
 def site(tmp_path, monkeypatch):
     """An installed package with the driver."""
-    info = tmp_path / 'site' / 'cards-1.0.dist-info'
-    info.mkdir(parents=True)
-    (info / 'METADATA').write_text('Name: cards\nVersion: 1.0\n')
-    (info / 'entry_points.txt').write_text(
-        '[compute_agent.drivers]\ncards = cards:Cards\n'
+    installed_package.install(
+        tmp_path / 'site',
+        'cards',
+        points='[compute_agent.drivers]\ncards = cards:Cards\n',
+        modules={'cards': DRIVER},
     )
-    (tmp_path / 'site' / 'cards.py').write_text(DRIVER)
     monkeypatch.setenv('PYTHONPATH', str(tmp_path / 'site'))
-
-
-def run(cli, *words):
-    return subprocess.run(
-        [
-            *(sys.executable, '-m', 'compute_agent.cmd.app.start'),
-            *('--config-file', str(cli.config), *words),
-        ],
-        env=os.environ,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=command_line.PATIENCE,
-    )
 
 
 def test_each_command_tells_the_reason(cli):
@@ -65,14 +47,16 @@ def test_each_command_tells_the_reason(cli):
     said = (
         'cn1_gpu: unhealthy (its fan stands still), so all of it is reserved'
     )
-    synced = run(cli, 'sync')
+    synced = cli.process('sync')
     assert synced.returncode == 0, synced
     assert f'note: {said}' in synced.stdout
-    shown = run(cli, 'tree', 'show', 'cn1').stdout
+    shown = cli.process('tree', 'show', 'cn1').stdout
     assert 'VGPU: 2, 2 reserved' in shown
     assert 'unhealthy: its fan stands still' in shown
-    (tree,) = json.loads(run(cli, 'tree', 'show', 'cn1', '-f', 'json').stdout)
+    (tree,) = json.loads(
+        cli.process('tree', 'show', 'cn1', '-f', 'json').stdout
+    )
     aside = {one['name']: one['set_aside'] for one in tree['providers']}
     assert aside == {'cn1': None, 'cn1_gpu': said}
-    explained = run(cli, 'explain', 'COMPUTE_NODE')
+    explained = cli.process('explain', 'COMPUTE_NODE')
     assert f'note: {said}' in explained.stdout

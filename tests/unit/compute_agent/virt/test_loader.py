@@ -14,6 +14,7 @@ import subprocess
 import sys
 import textwrap
 
+import installed_package
 import pytest
 
 from compute_agent import deprecation
@@ -193,15 +194,9 @@ def tell(tmp_path_factory):
     for name, source in MODULES.items():
         (site / f'{name}.py').write_text(textwrap.dedent(source))
     for (name, version), points in DISTRIBUTIONS.items():
-        info = site / f'{name.replace("-", "_")}-{version}.dist-info'
-        info.mkdir()
-        (info / 'METADATA').write_text(
-            f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n'
-        )
         lines = [f'{key} = {value}' for key, value in points.items()]
-        (info / 'entry_points.txt').write_text(
-            '\n'.join(['[compute_agent.drivers]', *lines, ''])
-        )
+        text = '\n'.join(['[compute_agent.drivers]', *lines, ''])
+        installed_package.install(site, name, version, points=text)
     every = [n for points in DISTRIBUTIONS.values() for n in points]
     targets = [
         'keeper:owl.Owl',

@@ -3,6 +3,7 @@
 
 import sys
 
+import installed_package
 import pytest
 
 from compute_agent import errors
@@ -63,9 +64,7 @@ def test_the_name_of_an_installed_package_is_refused(tmp_path, monkeypatch):
 def test_the_name_of_an_installed_distribution_is_refused(
     tmp_path, monkeypatch
 ):
-    metadata = tmp_path / 'shelf_driver-3.2.dist-info' / 'METADATA'
-    metadata.parent.mkdir()
-    metadata.write_text('Name: shelf-driver\nVersion: 3.2\n')
+    installed_package.install(tmp_path, 'shelf-driver', '3.2')
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(errors.ConfigError, match='shelf-driver 3.2 is inst'):
         driver_new.check_free(driver_new.Names.of('shelf'))
