@@ -8,6 +8,7 @@ shows only its beginning.
 """
 
 import datetime as dt
+import difflib
 import re
 from collections.abc import Iterable, Sequence
 
@@ -189,6 +190,20 @@ def few(names: Sequence[str], most: int) -> str:
     """Return the first of some names, and how many more there are."""
     more = len(names) - most
     return ', '.join(names[:most]) + (f' and {more} more' if more > 0 else '')
+
+
+def similar_hosts(
+    word: str, known: Iterable[str], most: int = 1
+) -> Sequence[str]:
+    """Return the names that a mistyped name of a host may mean.
+
+    These are the names with the same first label, so the full name of a host
+    for a short one; without one, those that are spelled nearly so.
+    """
+    found = dict.fromkeys(known)
+    label = word.lower().partition('.')[0]
+    same = [name for name in found if name.lower().partition('.')[0] == label]
+    return (same or difflib.get_close_matches(word, found, n=most))[:most]
 
 
 def printable(text: str) -> str:

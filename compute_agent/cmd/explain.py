@@ -14,14 +14,17 @@ from ..cycle.node.node_result import NodeResult
 from ..ownership.explanations import explain
 from ..ownership.record import Record
 from ..plan.change import Change
-from ..tree import assertion, provider
+from ..tree import alike, assertion, provider
 from ..tree import node as node_module
 from ..virt.drivers import NamedDriver
 from ..virt.values import finding
 from . import probe
 from .app import command
+from .plan import plan_view
 from .wiring.agent import Agent
 from .wiring.opening import open_agent
+
+_HOW = '--node NODE prints that of a node, -f json of each'
 
 
 class Explain(command.Report):
@@ -30,7 +33,8 @@ class Explain(command.Report):
     For each provider of a node, the command prints if placement has the trait
     there, if this agent added it, and what the next sync would do. It then
     prints what the driver knows about the trait, and the line of the
-    operator's file that adds it.
+    operator's file that adds it. The answers for more than ten nodes are summed
+    up.
     """
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -57,11 +61,10 @@ class Explain(command.Report):
                 for result in results
                 if result.node in chosen
             ]
-        _check_known(trait, answers)
+        _check_known(trait, answers, results)
         return (
             [data(trait, answer) for answer in answers],
-            '\n'.join(_text(trait, answer) for answer in answers)
-            or 'no nodes',
+            '\n'.join(_texts(trait, answers)) or 'no nodes',
             1 if any(answer.is_incomplete for answer in answers) else 0,
         )
 
@@ -200,7 +203,9 @@ def _names(note: str, trait: str) -> bool:
     return bool(re.search(rf'(?<![A-Z0-9_]){trait}(?![A-Z0-9_])', note))
 
 
-def _check_known(trait: str, answers: Sequence[Answer]) -> None:
+def _check_known(
+    trait: str, answers: Sequence[Answer], results: Sequence[NodeResult]
+) -> None:
     """Refuse a trait that neither os-traits nor any answer mentions.
 
     :raises errors.InvalidName: nothing mentions the trait; the message
@@ -223,10 +228,24 @@ def _check_known(trait: str, answers: Sequence[Answer]) -> None:
         )
     ):
         return
+    there = {
+        name
+        for result in results
+        for one in (result.plan.before if result.plan else {}).values()
+        for name in one.traits
+    }
     raise errors.InvalidName(
         f'no provider has {trait}, and the os-traits library installed here '
-        f'does not know it{trait_names.did_you_mean(trait)}'
+        f'does not know it{trait_names.did_you_mean(trait, there)}'
     )
+
+
+def _texts(trait: str, answers: Sequence[Answer]) -> list[str]:
+    """Return the text of each node; of many nodes, those alike are one."""
+    told = [(a.result.node, _text(trait, a)) for a in answers]
+    if len(told) > plan_view.MANY:
+        return plan_view.summed_up(told, _HOW, same=alike.reason)
+    return [text for _, text in told]
 
 
 def _text(trait: str, answer: Answer) -> str:

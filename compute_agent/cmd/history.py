@@ -313,8 +313,11 @@ def _uuids(
         if entry.node_uuid in wanted:
             found.add(entry.node_uuid)
     if must_exist and not found - {''}:
+        known = {n.called for n in nodes}.union(o.entry.provider for o in kept)
+        near = error_text.similar_hosts(word, sorted(known - {''}))
+        hint = f'; did you mean {near[0]}?' if near else ''
         raise errors.ConfigError(
-            f'the history of this time has no node or provider {word}'
+            f'the history of this time has no node or provider {word}{hint}'
         )
     return found - {''}
 

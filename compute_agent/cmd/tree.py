@@ -83,7 +83,8 @@ def _of(conf: cfg.ConfigOpts, word: str) -> Sequence[Tree]:
         try:
             return _of_agent(conf, word)
         except errors.AgentError as why:
-            raise type(exc)(f'{exc}, and {why}') from why
+            said = str(exc).removesuffix(service.hint(word))
+            raise type(exc)(f'{said}, and {why}') from why
     title = service.title(found.root_uuid)
     api = placement.placement_service(conf)
     return [in_placement(conf, api, found, title)]

@@ -6,10 +6,9 @@ Pure: no I/O, configuration, logging or clock.
 
 import collections
 import dataclasses
-import difflib
 from collections.abc import Collection, Iterable, Sequence
 
-from .. import errors
+from .. import error_text, errors
 from . import names, provider
 
 _SHOWN = 3  # names that a message proposes
@@ -99,7 +98,7 @@ def _normal(word: str) -> str:
 
 def _no_node(word: str, nodes: Sequence[Node]) -> str:
     known = [n.called for n in nodes]
-    near = difflib.get_close_matches(word, dict.fromkeys(known), n=_SHOWN)
+    near = error_text.similar_hosts(word, known, _SHOWN)
     if not near and len(known) <= _SHOWN:
         near = known
     advice = (

@@ -7,7 +7,7 @@ names and uuids are one group, and only the first groups are printed.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from report_client.plan import render
 
@@ -95,15 +95,21 @@ def plan(result: NodeResult) -> Plan:
     return dataclasses.replace(made or empty, faults=result.lines())
 
 
-def summed_up(told: Sequence[tuple[Node, str]], how: str) -> list[str]:
+def summed_up(
+    told: Sequence[tuple[Node, str]],
+    how: str,
+    same: Callable[[Node, str], str] | None = None,
+) -> list[str]:
     """Return the largest groups of equal texts, and a line about the others.
 
     :param told: each node with the text about it
     :param how: how to see each
+    :param same: returns an equal text for nodes that are one group
     """
     groups: dict[str, list[tuple[Node, str]]] = {}
     for node, said in told:
-        groups.setdefault(_pattern(node, said), []).append((node, said))
+        key = (same or _pattern)(node, said)
+        groups.setdefault(key, []).append((node, said))
     ordered = sorted(groups.values(), key=len, reverse=True)
     texts = [_group(group, how) for group in ordered[:_GROUPS]]
     others = ordered[_GROUPS:]

@@ -18,7 +18,7 @@ from report_client.api import providers
 from report_client.http import placement
 from report_client.http.messages import codec
 
-from ... import errors
+from ... import error_text, errors
 from ...tree import names
 from ...tree import node as node_module
 from ...virt.driver import ComputeDriver
@@ -26,6 +26,8 @@ from ...virt.drivers import NamedDriver
 from ..app import configuration
 from . import placement as placement_wiring
 from .opening import state_copy
+
+_HINT = '; did you mean '
 
 
 class NamedProviders(providers.Providers):
@@ -106,11 +108,30 @@ class NamedProviders(providers.Providers):
             return placement_errors.DoesNotExist(
                 f'node {next(iter(nodes))} has no provider in placement yet'
             )
-        if _is_settled(found) or not self._doubts:
+        if _is_settled(found) or isinstance(found, codec.ListedProvider):
             return found
-        return placement_errors.DoesNotExist(
-            f'{found}; {"; ".join(self._doubts)}'
-        )
+        said = [str(found), *self._doubts]
+        hint = '' if _HINT in said[0] else self.hint(word)
+        return placement_errors.DoesNotExist('; '.join(said) + hint)
+
+    def hint(self, word: str) -> str:
+        """Return "; did you mean …?", or empty if no name is similar.
+
+        Only a person's mistake costs this request for all providers.
+        """
+        if names.is_uuid(word):
+            return ''
+        near = error_text.similar_hosts(word, self._names)
+        return f'{_HINT}{near[0]}?' if near else ''
+
+    @functools.cached_property
+    def _names(self) -> list[str]:
+        """The names of all providers; none if they cannot be read."""
+        try:
+            found = self.list_providers()
+        except errors.AgentError:
+            return []
+        return [row.name for row in found if not names.is_uuid(row.name)]
 
     @functools.cached_property
     def _recorded(self) -> list[node_module.Node]:

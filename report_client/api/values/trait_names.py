@@ -97,7 +97,8 @@ def nearest(name: str, among: Iterable[str]) -> str | None:
     """Return the most similar of these names, or None.
 
     A different case or separator counts less than a different letter. The
-    prefix ``CUSTOM_`` does not make two names similar.
+    prefix ``CUSTOM_`` does not make two names similar. The end of only one name
+    means that name: ``AVX512F``.
     """
     spelled = _NOT_SYMBOL.sub('_', name.strip().upper())
     candidates = set(among) - {name}
@@ -114,7 +115,12 @@ def nearest(name: str, among: Iterable[str]) -> str | None:
     tail = spelled.removeprefix(names.CUSTOM_PREFIX)
     close = _CLOSE_CUSTOM if custom else _CLOSE
     near = difflib.get_close_matches(tail, sorted(tails), 1, close)
-    return tails[near[0]] if near else None
+    if near:
+        return tails[near[0]]
+    ends = [
+        one for one in candidates if spelled and one.endswith(f'_{spelled}')
+    ]
+    return ends[0] if len(ends) == 1 else None
 
 
 def not_creatable(missing: Iterable[str], *, create: bool) -> list[str]:

@@ -93,3 +93,15 @@ def test_the_cause_is_the_innermost_word(exc, expected):
 def test_the_end_of_an_iterator_is_no_cause():
     exc = wrapped(StopIteration(0), ValueError('no JSON'))
     assert error_text.cause(exc) == 'no JSON'
+
+
+def test_a_short_or_misspelled_name_of_a_host_means_the_host():
+    known = ['cn1.example.com', 'cn2.example.com', 'CN3']
+    for word, meant in (
+        ('cn2', 'cn2.example.com'),
+        ('cn2.example.org', 'cn2.example.com'),
+        ('cn3', 'CN3'),
+        ('cn2example.com', 'cn2.example.com'),
+    ):
+        assert error_text.similar_hosts(word, known) == [meant]
+    assert error_text.similar_hosts('storage', known) == []
