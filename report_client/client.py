@@ -100,7 +100,8 @@ class ReportClient:
 
         The first request of ``observe``.
 
-        :param node_uuids: of an agent that stands by; at least one
+        :param node_uuids: the nodes that the standby would report; at least
+            one
         :raises errors.AgentError: placement does not answer, or not this agent
         """
         return self._observer.begin_warm(node_uuids)

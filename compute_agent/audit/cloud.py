@@ -41,7 +41,7 @@ class ListedProvider:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Inventory:
-    """The amounts of one resource class, as placement has them."""
+    """The amounts of one resource class in placement."""
 
     total: int
     reserved: int = 0
@@ -74,7 +74,7 @@ class Contents:
 class Placement:
     """Placement's answers.
 
-    :ivar providers: by uuid
+    :ivar providers: the providers by uuid
     :ivar compute_nodes: the providers with the trait COMPUTE_NODE
     :ivar sharing: the providers with the trait MISC_SHARES_VIA_AGGREGATE
     :ivar traitless: the providers without any trait
@@ -82,7 +82,7 @@ class Placement:
     :ivar marks: the agents that share a share: the roots with the mark of each
     :ivar missing_traits: the traits of os-traits here that placement lacks
     :ivar custom_classes: the custom resource classes
-    :ivar contents: of the providers that were read
+    :ivar contents: the contents of the providers that were read
     :ivar changing: providers that changed whenever they were read
     :ivar is_complete: True if the contents of all providers were asked for
     """
@@ -157,7 +157,7 @@ class Nova:
     :ivar flavors: the names of the flavors that require a trait
     :ivar forbidden: the traits that a flavor forbids
     :ivar wanted_classes: the names of the flavors that ask for a custom class
-    :ivar homes: of the servers that use several compute nodes
+    :ivar homes: where nova has the servers that use several compute nodes
     """
 
     problem: str = ''

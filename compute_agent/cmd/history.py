@@ -387,7 +387,7 @@ def _why(entry: Entry) -> Iterator[str]:
 def since(text: str, now: float) -> float:
     """Return the beginning of a time, in seconds since the epoch.
 
-    :raises errors.ConfigError: it is no time
+    :raises errors.ConfigError: the text is no time
     """
     return _span(text, now)[0]
 
@@ -395,7 +395,7 @@ def since(text: str, now: float) -> float:
 def until(text: str, now: float) -> float:
     """Return the end of a time, in seconds since the epoch.
 
-    :raises errors.ConfigError: it is no time
+    :raises errors.ConfigError: the text is no time
     """
     return _span(text, now)[1]
 

@@ -398,8 +398,9 @@ class ResourceTracker:
     ) -> None:
         """Remember the changes, to notice when another writer undoes them.
 
-        :param unchanged: of the nodes that needed no cycle; they made no change
-            and left none out, but may show that a change of theirs holds
+        :param unchanged: the outcomes of nodes that needed no cycle. They made
+            no change and left no item out, but they may show that an earlier
+            change holds
         """
         memory = self._control.contention
         learn = memory.end_cycle if full else memory.forget_deleted

@@ -23,7 +23,7 @@ def uptime() -> float:
 class Fence:
     """The end of the lease as this agent knows it; threads may share it.
 
-    :param seconds: for which a beat counts
+    :param seconds: the time for which a beat counts
     """
 
     def __init__(self, seconds: float, clock: Clock = uptime) -> None:

@@ -90,7 +90,7 @@ class SharedRecord:
 
     :param who: the identity of this agent, as in its ``lease.Member``; empty
         for one that only reads
-    :param history_days: for which entries of the history are kept
+    :param history_days: the days for which the history's entries are kept
     :ivar share: its name
     """
 

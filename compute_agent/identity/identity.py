@@ -167,7 +167,7 @@ class HostName:
     def named(self, node: Node, hypervisor: str) -> Node:
         """Return the node with the name that placement knows it by.
 
-        :param node: with the name in ``[DEFAULT] host``
+        :param node: the node, with the name in ``[DEFAULT] host``
         :param hypervisor: the name that nova-compute gives to the node
         :raises errors.AgentError: placement cannot be asked
         """

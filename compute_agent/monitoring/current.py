@@ -31,7 +31,7 @@ Values = Mapping[tuple[str, str], float]
 class Planned:
     """The items of a node that its last plan left for a person.
 
-    :ivar set_aside: for each provider that a driver set aside, why
+    :ivar set_aside: the reason for each provider that a driver set aside
     """
 
     contended: Collection[contention.Item] = ()
@@ -47,7 +47,7 @@ class Nodes:
     :ivar successes: when each node was last done, by uuid; for a node that was
         not done yet, when it was first seen, or the daemon's start; without
         those that left the driver's list
-    :ivar planned: by uuid
+    :ivar planned: the last planned result of each node, by uuid
     :ivar named: the name, the state and the last success of the nodes that are
         named
     :ivar unnamed: the number of nodes beyond the limit of names

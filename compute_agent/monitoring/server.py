@@ -87,7 +87,7 @@ class Answers:
     ) -> tuple[int, Sequence[tuple[str, str]], bytes]:
         """Return the answer to a request.
 
-        :param path: with a query, which only pages heed
+        :param path: the path with its query, which only pages use
         :param headers: by name in small letters
         """
         page = self._pages(path, headers)

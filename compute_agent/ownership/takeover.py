@@ -70,8 +70,8 @@ class Takeover:
         everything that waits
     :ivar marks: the marks of the other agents that report the node
     :ivar was_ours: True if one of these marks replaced this agent's mark
-    :ivar is_of_share: True if the marks are of this agent's share, and it does
-        not know that it had the node; it may have lost its state
+    :ivar is_of_share: True if the marks are of this agent's share, and its
+        record does not have the node: this agent may have lost its state
     :ivar adopted: the providers that count as created by this agent after the
         approval
     :ivar classes: the resource classes that the write removes

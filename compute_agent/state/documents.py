@@ -49,7 +49,8 @@ class _Table:
     def select(self, *, every: bool) -> str:
         """Return the query for keys and rows, in an order of their values.
 
-        :param every: False for the tables of documents without a provider
+        :param every: True for all documents, False for those whose keys are
+            given
         """
         values = ', '.join(
             '(select name from site where id = site)' if c == 'site' else c

@@ -108,8 +108,8 @@ def proof(
 ) -> dict[str, Any]:
     """Return the proof of a driver by its contract class, in this process.
 
-    :param tell: is called with each rule, and with the number of all rules
-        when one is done
+    :param tell: called when a rule is done, with the rule and the number of
+        all rules
     :raises errors.ConfigError: the driver cannot be checked
     :raises KeyboardInterrupt: SIGINT came
     """

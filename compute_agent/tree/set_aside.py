@@ -174,8 +174,8 @@ class TreeSetAside(tree_contents.TreeContents):
 
 def _no_reason(found: object) -> errors.TreeError:
     return errors.TreeError(
-        f'reason {error_text.excerpt(found)} is none: give a text that tells '
-        'the operator why'
+        f'reason {error_text.excerpt(found)} is no reason: give a text that '
+        'tells the operator why'
     )
 
 

@@ -55,7 +55,7 @@ def text(exc: BaseException, call: str = '') -> str:
 def asking(name: str, call: str) -> Iterator[None]:
     """Turn an exception that is none of the agent's into a DriverError.
 
-    :param name: of the driver's class
+    :param name: the name of the driver's class
     :param call: the method of the driver
     """
     try:

@@ -167,7 +167,8 @@ def load_class(
 ) -> virt.ComputeDriver:
     """Return a driver of a class that needs no entry point.
 
-    :param name: of the driver in messages; by default that of the class
+    :param name: the name of the driver in messages; by default the class's
+        name
     :raises errors.ConfigError: it breaks the contract, or one of its options
         is wrong
     """

@@ -69,7 +69,7 @@ class Reader:
     :param full_interval: seconds after which the traits of all nodes are
         listed again, even if no change was missed
     :param clock: returns seconds; it is never set back
-    :ivar reading: of the last list, with the changes since then
+    :ivar reading: the last list, with the changes since then
     :ivar marks: how far the changes were read
     :ivar is_behind: True from when a walk gave up until the next list
     """
@@ -203,7 +203,8 @@ class Reader:
     def _walk(self, marks: _Marks, overlap: float) -> _Walked:
         """Read the changes since these marks.
 
-        :param marks: of a key without a mark only the newest time is read
+        :param marks: the marks; for a key without a mark, only the newest time
+            is read
         """
         now = self._clock()
         last = self._api.last()

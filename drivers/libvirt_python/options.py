@@ -40,7 +40,7 @@ OPTS: list[cfg.Opt] = [
             ('rbd', 'The share of images_rbd_pool in its Ceph cluster.'),
         ],
         help='The storage of guests that is reported as DISK_GB. With lvm and '
-        'rbd, no trait says of what kind the local disks are.',
+        'rbd, no trait tells the kind of the local disks.',
     ),
 ]
 

@@ -153,7 +153,7 @@ def _device_xml(
     """Return a device's XML; None if it is gone, empty if it is unknown.
 
     One device that libvirt cannot describe leaves the others as they are. A
-    connection that broke is an error of all.
+    broken connection fails the whole list.
     """
     try:
         return str(device.XMLDesc(0))

@@ -198,7 +198,7 @@ def _without_conductor() -> NoConductor:
 def _prepare_privileges(conf: Any) -> None:
     """Have nova's privileged calls start the helper that nova-compute uses.
 
-    :param conf: with the options that name the helper
+    :param conf: the configuration with the options that name the helper
     """
     helper = (
         'sudo'

@@ -230,8 +230,8 @@ class Executor:
     def _confirm(self, progress: Progress) -> None:
         """Record the outcome; a write of unknown outcome stays an intent.
 
-        If the record of it is lost, its intents are settled by a reading, unless
-        it has a creation that a reading would not show.
+        If this record is lost, a reading settles the intents, unless the plan
+        has a creation that no reading would show.
         """
         self._journal.record_outcome(
             progress.confirmed(),

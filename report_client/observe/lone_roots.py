@@ -136,7 +136,8 @@ def _is_allocation(
     generation. If it rose by one, that write was the only change. (The end of
     an allocation does not raise it, so fewer consumers prove nothing.)
 
-    :param before: with the consumers that the provider then had
+    :param before: the earlier state, with the consumers that the provider then
+        had
     """
     return (
         reading.provider.generation == before.generation

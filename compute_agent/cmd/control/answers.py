@@ -49,7 +49,7 @@ class Answers:
     :param breaker: returns why the circuit breaker is open, or empty
     :param agent: returns the name of the agent's share, and its id
     :param records: the records of nodes, which people move
-    :param membership: of this agent in its share, if it has one
+    :param membership: this agent's membership in its share, if it has a share
     """
 
     def __init__(

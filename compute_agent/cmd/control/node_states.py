@@ -68,7 +68,7 @@ class Outage:
 class NodeStates:
     """Remembers each node of the last cycle that came to its end.
 
-    :ivar nodes: by uuid, in the order of the cycle
+    :ivar nodes: the nodes by uuid, in the order of the cycle
     :ivar outage: the present one; None if the last cycle had none
     :ivar ended: the end of the last cycle; None before
     """

@@ -51,7 +51,7 @@ def ok(said: str) -> Finding:
 
 
 def warning(said: str, fix: str) -> Finding:
-    """Return the result that something may become a failure."""
+    """Return a warning: the result of something that may become a failure."""
     return Finding(outcome=Outcome.WARNING, said=said, fix=fix)
 
 

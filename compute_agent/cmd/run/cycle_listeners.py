@@ -26,7 +26,8 @@ class CycleListener(Protocol):
     def part_ended(self, results: Sequence[NodeResult]) -> None:
         """Note that a cycle of some nodes finished, which was not begun here.
 
-        :param results: of all nodes; those without that cycle are untried
+        :param results: the results of all nodes; nodes without this cycle are
+            untried
         """
 
     def fail(self, exc: BaseException) -> None:

@@ -25,7 +25,7 @@ class FinishedCycle:
     :ivar began: seconds since the epoch
     :ivar ended: seconds since the epoch
     :ivar seconds: how long it took; a change of the date does not change it
-    :ivar results: of each node; empty if the cycle could not begin
+    :ivar results: the result of each node; empty if the cycle could not begin
     :ivar trouble: why placement, or the drivers, could not be asked; empty if
         they could
     """
@@ -69,7 +69,8 @@ class DaemonStatus:
 
     :param clock: returns the present moment
     :ivar last: the last cycle that finished
-    :ivar results: of each node, in the last cycle that came to its end
+    :ivar results: the result of each node in the last cycle that came to its
+        end
     :ivar role: ``holder`` or ``standby`` of a share; empty without a share
     :ivar standby: a line about the agent that reports, if this one stands by
     """

@@ -69,8 +69,8 @@ def build_agent(
     """Return an agent; it sends no request yet.
 
     :param clock: seconds since the epoch
-    :param control: in place of the limits in ``settings``, a new backoff and
-        an empty memory of contention
+    :param control: used in place of the limits in ``settings``, a new backoff
+        and an empty memory of contention
     """
     current = CurrentSettings(settings)
     for one in drivers:

@@ -258,7 +258,7 @@ class Sharing:
 
     :param taken_over: called when this agent has the record of another
     :ivar record: the record in the shared database
-    :ivar seconds: for which a beat counts
+    :ivar seconds: the time for which a beat counts
     :cvar commits: hears how long each commit to the shared database took
     """
 

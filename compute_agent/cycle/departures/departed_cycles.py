@@ -42,7 +42,7 @@ class Begun:
 class DepartedCycles:
     """Begins the cycles of departed nodes.
 
-    :param invalidate: has placement asked again for sharing providers
+    :param invalidate: makes the next cycle ask placement for sharing providers
     :param others: the other shares in this agent's database, if it has one
     """
 

@@ -164,7 +164,7 @@ def among_others(
 ) -> list[NodeResult]:
     """Return the results of all nodes after a cycle of some of them.
 
-    :param results: of the nodes that had this cycle
+    :param results: the results of the nodes that had this cycle
     :param before: the results of all nodes before that cycle
     """
     had = {result.node.uuid: result for result in results}

@@ -75,7 +75,7 @@ class Schedule:
     def after_failure(self, interval: float, most: float = math.inf) -> float:
         """Return the seconds to wait: at random, up to the interval.
 
-        :param most: seconds; no longer wait
+        :param most: the longest wait, in seconds
         """
         limit = FIRST_WAIT * 2**self._failures
         longest = max(LONGEST_WAIT if interval < 0 else interval, FIRST_WAIT)

@@ -43,8 +43,8 @@ class Drift:
     """One change of another writer.
 
     :ivar provider: as placement has it, or had it before it was deleted
-    :ivar change: from the agreed state to that in placement; without a kind
-        for the provider itself
+    :ivar change: the difference between the agreed state and placement;
+        without a kind if it concerns the provider itself
     :ivar text: the provider's change of name or place, if it is that
     :ivar why: the reason for the fate
     """

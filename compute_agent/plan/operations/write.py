@@ -46,8 +46,8 @@ class Advance:
 
     :ivar kind: the kind of names that it replaces; None for the creation of
         the provider
-    :ivar raises: by how much the provider's generation rises; a created
-        provider begins at 0
+    :ivar raises: the number by which the provider's generation rises; a
+        created provider begins at 0
     :ivar names: the complete set after it; None if the names stay as they are.
         Such an advance becomes an intent only for a provider to which the plan
         has written before.

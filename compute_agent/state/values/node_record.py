@@ -156,9 +156,9 @@ class GivenRecord:
     """The record of a node between two shares: given by one, and not taken.
 
     :ivar share: the share that gave the record away
-    :ivar generations: of the node's providers, when it did
-    :ivar mark: of the share, as a trait; the taker may remove it from the root,
-        also if the record has lost that the giver added it
+    :ivar generations: the generations of the node's providers at that time
+    :ivar mark: the share's mark, as a trait. The taker may remove it from the
+        root, even if the record no longer says that the giver added it
     """
 
     share: str

@@ -55,7 +55,7 @@ _TIME_OUT = (
 class Cycle:
     """One cycle of the agent.
 
-    :ivar results: of the nodes; empty if the cycle could not begin
+    :ivar results: the results of the nodes; empty if the cycle could not begin
     :ivar error: the reason for that; empty if it began
     :ivar said: node → the description
     :ivar facts_of: node → the driver's facts, which may be None
@@ -257,7 +257,7 @@ class Trial:
     ) -> Cycle:
         """Run one cycle that must write nothing.
 
-        :param number: of the rule that is broken otherwise
+        :param number: the number of the rule that is broken otherwise
         :raises Broken: the cycle writes, or a node is not done
         """
         self.placement.clear()
@@ -365,8 +365,8 @@ def within(
     It runs in a thread of its own. Nothing can end a thread that hangs: it is
     left, and does not keep the process.
 
-    :param slow: is called every few seconds with the call of the driver that
-        runs, and its line
+    :param slow: called every few seconds with the driver's running call, and
+        its line
     :raises Broken: the work has not ended after these seconds
     """
     ended: futures.Future[None] = futures.Future()

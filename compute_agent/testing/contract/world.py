@@ -28,10 +28,10 @@ class World:
     :ivar nodes: makes the world have this number of nodes: always the first
         ones of the same row
     :ivar reshape: alters the world so that inventory moves to another provider
-    :ivar reported: for a driver that reshapes only what an older agent
-        reported: makes that agent's world, and returns its providers and
-        allocations as plain data; in place of ``reshape``
-    :ivar event: has the source tell its listeners of a change
+    :ivar reported: replaces ``reshape`` for a driver that reshapes only what
+        an older agent reported: it makes the world of that agent, and returns
+        its providers and allocations as plain data
+    :ivar event: makes the source tell its listeners of a change
     :ivar expected: providers as plain data, which placement must have for the
         world as it begins, each amount in the unit of its resource class. Data
         that is left out is not compared

@@ -55,7 +55,7 @@ class LocalFact:
     """One value of a file.
 
     :ivar name: the name in the family ``local``
-    :ivar expires: when the value stops to be true; None for never
+    :ivar expires: when the value stops being true; None if it never does
     """
 
     name: str

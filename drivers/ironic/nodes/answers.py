@@ -247,7 +247,7 @@ def listing(found: Found) -> Listing:
 class Dated:
     """A node, and when it was created and updated.
 
-    :ivar times: by field; None for never
+    :ivar times: field → time; None stands for never
     """
 
     node: ironic.Node

@@ -90,7 +90,8 @@ class Mark:
     def tells(self, time: dt.datetime | None) -> bool:
         """Return True if a change of this time may come after a long walk.
 
-        :param time: of a node that is not as the walk up to this mark left it
+        :param time: the time of a node that changed since the walk up to this
+            mark
         """
         if self.is_settled(LONG_OVERLAP) and self.newest and time:
             return time > self.newest
@@ -118,8 +119,8 @@ class Walk:
 
     :param mark: where to end; None to read the newest time and no more
     :param now: seconds of this agent's clock
-    :param most: rows; a walk that needs more costs as much as a list, and
-        gives up
+    :param most: the rows after which the walk gives up, because a list costs
+        no more
     :param last: the uuid of the node that was enrolled last, for a new mark
     :ivar ask: the next page; None when the walk has ended
     :ivar found: the rows that were read, by uuid as Ironic spells it
@@ -191,7 +192,7 @@ class Walk:
 
         :param mark: the mark before it
         :param now: seconds of this agent's clock, after the walk
-        :param overlap: of the walks that go down to the new mark
+        :param overlap: the overlap of the walks that go down to the new mark
         """
         seen, read = now, self._began
         if mark is not None and mark.newest == self._newest:

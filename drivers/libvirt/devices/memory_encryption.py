@@ -80,7 +80,8 @@ class Facts:
 def guests(documents: Iterable[xml.Element | None]) -> Guests:
     """Return the encrypted guests that these domain capabilities allow.
 
-    :param documents: of the machine types that the host has; None is unknown
+    :param documents: the documents of the host's machine types; None is an
+        unknown one
     """
     return _together(
         [Guests() if one is None else _of_document(one) for one in documents]

@@ -105,8 +105,8 @@ def _silent(
 ) -> Trouble | None:
     """Return trouble if the device does not answer, as after a failed reset.
 
-    Then each bit of the device's configuration reads as one. A VF always
-    answers so, and reading would wake a device that sleeps.
+    Then each bit of the device's configuration reads as one. A VF always reads
+    so, and reading would wake a sleeping device.
     """
     if device.phys_function is not None or asleep:
         return None

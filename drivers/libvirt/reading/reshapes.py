@@ -38,7 +38,7 @@ class Decision:
     ) -> None:
         """Move the shares, in place.
 
-        :param tree: with the children
+        :param tree: the tree, with the children
         :param root: the uuid of the host's own provider
         """
         # A guest's processor is VCPU or PCPU, by the options of its host.

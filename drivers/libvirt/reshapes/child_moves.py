@@ -128,7 +128,7 @@ def carry(
 ) -> None:
     """Move the shares, in place.
 
-    :param tree: with the children that the shares go to
+    :param tree: the tree, with the children that the shares move to
     :param root: the uuid of the host's own provider
     """
     for share in found:
