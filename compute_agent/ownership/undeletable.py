@@ -80,14 +80,15 @@ def stranded(
 
 def is_derived(before: provider.Snapshot, uuid: str) -> bool:
     """Return True if a provider has the uuid that the agent derives for it."""
-    one = before[uuid]
-    return one.parent_uuid is not None and uuid == provider_tree.derived_uuid(
-        one.parent_uuid, one.name
+    member = before[uuid]
+    return (
+        member.parent_uuid is not None
+        and uuid == provider_tree.derived_uuid(member.parent_uuid, member.name)
     )
 
 
 def _blocked(
-    one: provider.Provider, others: Sequence[provider.Provider]
+    member: provider.Provider, others: Sequence[provider.Provider]
 ) -> str:
     titles = ', '.join(str(other) for other in others)
     advice = ' and '.join(
@@ -95,18 +96,19 @@ def _blocked(
         for other in others
     )
     return (
-        f'{one}: the driver removed it, but it is not deleted, because this '
-        f'agent did not create {titles} below it; {reservation([one])}; '
+        f'{member}: the driver removed it, but it is not deleted, because '
+        f'this agent did not create {titles} below it; {reservation([member])}; '
         'delete or move what is below it, or let this agent delete that too: '
         f'run {advice}'
     )
 
 
-def _unrecorded(one: provider.Provider) -> str:
+def _unrecorded(member: provider.Provider) -> str:
     return (
-        f'{one}: the driver removed it, but it is not deleted, because this '
-        f'agent has no record that it created it; {reservation([one])}; '
-        f'to let this agent delete it, run "compute-agent resource provider adopt {one.uuid}"'
+        f'{member}: the driver removed it, but it is not deleted, because '
+        f'this agent has no record that it created it; {reservation([member])}; '
+        'to let this agent delete it, run "compute-agent resource provider '
+        f'adopt {member.uuid}"'
     )
 
 
@@ -119,7 +121,7 @@ def reservation(found: Iterable[provider.Provider]) -> str:
 
     :param found: the providers as they are in placement
     """
-    done = all(one == one.fully_reserved() for one in found)
+    done = all(member == member.fully_reserved() for member in found)
     return (
         f'its inventory {"is" if done else "is to be"} reserved, so that '
         'nothing more is scheduled to it'
@@ -143,8 +145,8 @@ def keep_reserved(
         return dict(after), []
     possible, notes = reconcile(before, dict(after), kept)
     return {
-        uuid: one if uuid in after else one.fully_reserved()
-        for uuid, one in possible.items()
+        uuid: member if uuid in after else member.fully_reserved()
+        for uuid, member in possible.items()
     }, notes
 
 
@@ -161,68 +163,73 @@ def reconcile(
     :param kept: the providers that stay, as they are in ``before`` or reserved
     """
     after, staying, notes = dict(wanted), dict(kept), list[str]()
-    for one in (*wanted.values(), *kept.values()):
-        _add(staying, _missing_above(before, one, wanted))
+    for member in (*wanted.values(), *kept.values()):
+        _add(staying, _missing_above(before, member, wanted))
     while True:
-        holders = {one.name: one for one in staying.values()}
+        holders = {member.name: member for member in staying.values()}
         impossible = [
-            one
-            for one in after.values()
-            if one.name in holders
-            or (one.parent_uuid in wanted and one.parent_uuid not in after)
+            member
+            for member in after.values()
+            if member.name in holders
+            or (
+                member.parent_uuid in wanted
+                and member.parent_uuid not in after
+            )
         ]
         if not impossible:
             return {**after, **staying}, notes
-        for one in impossible:
-            del after[one.uuid]
-            notes.append(_note(before, one, holders.get(one.name)))
-            _add(staying, _as_before(before, one, after))
+        for member in impossible:
+            del after[member.uuid]
+            notes.append(_note(before, member, holders.get(member.name)))
+            _add(staying, _as_before(before, member, after))
 
 
 def _add(staying: Providers, more: Mapping[str, provider.Provider]) -> None:
     """Let more providers stay, with the contents that they have already."""
-    for uuid, one in more.items():
-        staying.setdefault(uuid, one)
+    for uuid, member in more.items():
+        staying.setdefault(uuid, member)
 
 
 def _note(
     before: provider.Snapshot,
-    one: provider.Provider,
+    member: provider.Provider,
     holder: provider.Provider | None,
 ) -> str:
-    verb = 'renamed' if one.uuid in before else 'created'
+    verb = 'renamed' if member.uuid in before else 'created'
     why = (
         f'{holder} has that name and stays'
         if holder
         else 'its parent could not be created or renamed either'
     )
-    return f'{one}: not {verb}, because {why}'
+    return f'{member}: not {verb}, because {why}'
 
 
 def _as_before(
     before: provider.Snapshot,
-    one: provider.Provider,
+    member: provider.Provider,
     after: provider.Snapshot,
 ) -> Providers:
     """Return a provider with its old name and parent, and its ancestors.
 
     A provider that does not exist yet is left out.
     """
-    old = before.get(one.uuid)
+    old = before.get(member.uuid)
     if old is None:
         return {}
-    back = dataclasses.replace(one, name=old.name, parent_uuid=old.parent_uuid)
-    return {one.uuid: back, **_missing_above(before, back, after)}
+    back = dataclasses.replace(
+        member, name=old.name, parent_uuid=old.parent_uuid
+    )
+    return {member.uuid: back, **_missing_above(before, back, after)}
 
 
 def _missing_above(
     before: provider.Snapshot,
-    one: provider.Provider,
+    member: provider.Provider,
     after: provider.Snapshot,
 ) -> Providers:
     """Return the ancestors of this provider that ``after`` lacks."""
     found = {}
-    above = before.get(str(one.parent_uuid))
+    above = before.get(str(member.parent_uuid))
     while above is not None and above.uuid not in after:
         found[above.uuid] = above
         above = before.get(str(above.parent_uuid))

@@ -81,7 +81,7 @@ class Causes:
     )
     providers: Mapping[str, Cause] = dataclasses.field(default_factory=dict)
 
-    def of(self, uuid: str, kind: assertion.Kind) -> Mapping[str, Cause]:
+    def by_name(self, uuid: str, kind: assertion.Kind) -> Mapping[str, Cause]:
         """Return the causes by name, of one provider and kind."""
         return self.names.get((uuid, kind), {})
 

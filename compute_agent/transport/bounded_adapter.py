@@ -87,7 +87,7 @@ class BoundedAdapter(session.TCPKeepAliveAdapter):
             self.close()
             raise
         streamed = how.get('stream') or (args and args[0])
-        return BoundedResponse.of(
+        return BoundedResponse.from_response(
             answer, MOST_STREAMED if streamed else MOST_AT_ONCE
         )
 
@@ -101,7 +101,9 @@ class BoundedResponse(requests.Response):
     most: int
 
     @classmethod
-    def of(cls, answer: requests.Response, most: int) -> 'BoundedResponse':
+    def from_response(
+        cls, answer: requests.Response, most: int
+    ) -> 'BoundedResponse':
         """Return the answer with a limit.
 
         :raises errors.UnknownState: its compression is not supported

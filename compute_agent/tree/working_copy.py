@@ -24,8 +24,8 @@ class WorkingCopy(Mapping[str, provider.Provider]):
         self._is_sorted = True
         self._children: dict[str, dict[str, None]] = {}
         self._holders: dict[str, tuple[str, ...]] = {}  # nearly always one
-        for one in self._all.values():
-            self._note(one)
+        for member in self._all.values():
+            self._note(member)
 
     def __getitem__(self, uuid: str) -> provider.Provider:
         return self._all[uuid]
@@ -53,50 +53,50 @@ class WorkingCopy(Mapping[str, provider.Provider]):
     def descendants(self, uuid: str) -> list[str]:
         """Return this provider and all below it, parents first."""
         found = [uuid]
-        for one in found:  # it grows meanwhile
-            found.extend(self.children(one))
+        for member in found:  # it grows meanwhile
+            found.extend(self.children(member))
         return found
 
-    def put(self, one: provider.Provider) -> None:
+    def put(self, member: provider.Provider) -> None:
         """Add a provider, or replace the one of its uuid."""
-        old = self._all.get(one.uuid)
+        old = self._all.get(member.uuid)
         if old is not None:
             self._forget(old)
-        stays = old is not None and old.parent_uuid == one.parent_uuid
-        is_last = old is None and not self.children(one.uuid)
+        stays = old is not None and old.parent_uuid == member.parent_uuid
+        is_last = old is None and not self.children(member.uuid)
         self._is_sorted = self._is_sorted and (stays or is_last)
-        self._all[one.uuid] = one
-        self._note(one)
+        self._all[member.uuid] = member
+        self._note(member)
 
     def remove(self, uuid: str) -> None:
         """Take a provider out, not those below it."""
         self._forget(self._all.pop(uuid))
 
-    def _note(self, one: provider.Provider) -> None:
-        self._holders[one.name] = (*self.holders(one.name), one.uuid)
-        if one.parent_uuid is not None:
-            below = self._children.get(one.parent_uuid)
+    def _note(self, member: provider.Provider) -> None:
+        self._holders[member.name] = (*self.holders(member.name), member.uuid)
+        if member.parent_uuid is not None:
+            below = self._children.get(member.parent_uuid)
             if below is None:
-                below = self._children[one.parent_uuid] = {}
-            below[one.uuid] = None
+                below = self._children[member.parent_uuid] = {}
+            below[member.uuid] = None
 
-    def _forget(self, one: provider.Provider) -> None:
-        left = tuple(u for u in self._holders[one.name] if u != one.uuid)
-        self._holders[one.name] = left
-        if one.parent_uuid is not None:
-            del self._children[one.parent_uuid][one.uuid]
+    def _forget(self, member: provider.Provider) -> None:
+        left = tuple(u for u in self._holders[member.name] if u != member.uuid)
+        self._holders[member.name] = left
+        if member.parent_uuid is not None:
+            del self._children[member.parent_uuid][member.uuid]
 
 
 def replaced(
-    providers: provider.Snapshot, one: provider.Provider
+    providers: provider.Snapshot, member: provider.Provider
 ) -> provider.Snapshot:
-    """Return the providers with this one added, or in place of its old self."""
+    """Return the providers with this one added, or replaced."""
     if isinstance(providers, WorkingCopy):
-        providers.put(one)
+        providers.put(member)
         return providers
-    changed = {**providers, one.uuid: one}
-    old = providers.get(one.uuid)
-    if old is not None and old.parent_uuid == one.parent_uuid:
+    changed = {**providers, member.uuid: member}
+    old = providers.get(member.uuid)
+    if old is not None and old.parent_uuid == member.parent_uuid:
         return changed
     return provider.snapshot(changed.values())
 

@@ -118,7 +118,7 @@ class Reader:
         if marks and not self._is_sound:
             marks = self._newest()
         began = self._clock()
-        self.reading = reading.Reading.of(self._api.nodes())
+        self.reading = reading.Reading.from_listing(self._api.nodes())
         self._listed_at = self._named_at = began
         self._is_counted, self._counts = False, True
         # The list had all rows that appeared below the marks until then.
@@ -282,7 +282,7 @@ class Reader:
         by itself.
         """
         known, began = self.reading.listing.found, self._clock()
-        listed = reading.Reading.of(self._api.nodes(known=known))
+        listed = reading.Reading.from_listing(self._api.nodes(known=known))
         names = listed.in_doubt(known)
         if len(names) > _MOST_ALONE:
             return False

@@ -4,9 +4,9 @@
 Pure: no I/O, configuration, logging or clock. In most cycles, most nodes have
 not changed since the cycle before. The plan is then the same too, so the agent
 neither asks the driver to describe the node nor resolves ownership. An empty
-plan is reused until one of its inputs changes, and so is a plan that waits as a
-whole until a person allows its first write. ``node_planner.py`` keeps the
-memo; its threads each work on a different node.
+plan is reused until one of its inputs changes, and so is a plan that waits as
+a whole until a person allows its first write. ``node/node_planner.py`` keeps
+the memo; its threads each work on a different node.
 """
 
 import dataclasses

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A node's plan as a cycle sees it: what is sent now, and what waits.
 
-Pure: no I/O, configuration, logging or clock. ``node_planner.py`` makes it;
-``node/node_cycle.py`` sends it.
+Pure: no I/O, configuration, logging or clock. ``node/node_planner.py`` makes
+it; ``node/node_cycle.py`` sends it.
 """
 
 import dataclasses

@@ -7,7 +7,7 @@ the agent only stops to count the root, its inventory and nova's traits as its
 own. The same goes for a child that nova-compute took over. An agent that
 becomes a reporter gives up only what nova-compute adds without asking its
 driver. ``cycle/describing/descriptions.py`` has the record changed, and
-``node_planner.py`` leaves a node without what is given up.
+``cycle/node/node_planner.py`` leaves a node without what is given up.
 """
 
 import dataclasses

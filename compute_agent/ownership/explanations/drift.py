@@ -131,9 +131,9 @@ class _Comparison:
         if (old.name, old.parent_uuid) != (new.name, new.parent_uuid):
             yield self._moved(old, new)
         for kind in Kind:
-            for one in changes.between(old, new, kind):
-                fate, why = self._fate(one, kind)
-                yield Drift(provider=new, change=one, fate=fate, why=why)
+            for change in changes.between(old, new, kind):
+                fate, why = self._fate(change, kind)
+                yield Drift(provider=new, change=change, fate=fate, why=why)
 
     def _moved(self, old: provider.Provider, new: provider.Provider) -> Drift:
         here = Change(uuid=new.uuid, kind=None, existed=True, exists=True)
@@ -156,41 +156,41 @@ class _Comparison:
 
     # --- names ----------------------------------------------------------------
 
-    def _fate(self, one: Change, kind: Kind) -> tuple[Fate, str]:
+    def _fate(self, change: Change, kind: Kind) -> tuple[Fate, str]:
         """Return the fate of one name, and the reason."""
-        if (one.uuid, kind, one.name) in self._contended:
+        if (change.uuid, kind, change.name) in self._contended:
             return Fate.LEFT, 'contended: another writer undoes it again'
-        sources = [*self._claimants(one, kind)]
+        sources = [*self._claimants(change, kind)]
         if not sources:
-            return self._unclaimed(one, kind)
+            return self._unclaimed(change, kind)
         claimed = f'claimed by {", ".join(sources)}'
-        if kind is Kind.TRAIT and self._policy.masks(one.name):
+        if kind is Kind.TRAIT and self._policy.masks(change.name):
             return Fate.LEFT, 'masked by masked_traits'
-        if not one.existed:
+        if not change.existed:
             return Fate.LEFT, claimed
-        if one.exists and self._is_only_a_ratio(one):
-            return self._of_a_ratio(one)
+        if change.exists and self._is_only_a_ratio(change):
+            return self._of_a_ratio(change)
         return Fate.RESTORED, claimed
 
-    def _of_a_ratio(self, one: Change) -> tuple[Fate, str]:
+    def _of_a_ratio(self, change: Change) -> tuple[Fate, str]:
         """Return the fate of a ratio that another writer changed."""
-        seen = self._known.seen.get(one.uuid)
-        if seen and seen.inventories.get(one.name) == one.after:
+        seen = self._known.seen.get(change.uuid)
+        if seen and seen.inventories.get(change.name) == change.after:
             return Fate.LEFT, "the operator's ratio; an earlier cycle left it"
         return Fate.DRIVER, _RATIO
 
-    def _unclaimed(self, one: Change, kind: Kind) -> tuple[Fate, str]:
+    def _unclaimed(self, change: Change, kind: Kind) -> tuple[Fate, str]:
         """Return the fate of a name that no source claims."""
-        if one.existed:
+        if change.existed:
             return Fate.LEFT, 'no source claims it'
-        if kind is Kind.TRAIT and is_protected(one.name):
+        if kind is Kind.TRAIT and is_protected(change.name):
             return Fate.LEFT, 'another service decides it'
-        if kind is Kind.TRAIT and self._is_decided(one.name):
+        if kind is Kind.TRAIT and self._is_decided(change.name):
             return Fate.REMOVED, 'the driver decides it and did not report it'
-        seen = self._known.seen.get(one.uuid)
-        if seen is not None and one.name in seen.names_of(kind):
+        seen = self._known.seen.get(change.uuid)
+        if seen is not None and change.name in seen.names_of(kind):
             return Fate.LEFT, "another writer's; an earlier cycle left it"
-        if any(map(assertion.is_driver, self._sources(one.uuid, kind))):
+        if any(map(assertion.is_driver, self._sources(change.uuid, kind))):
             return Fate.DRIVER, _MAYBE
         return Fate.LEFT, "another writer's"
 
@@ -200,19 +200,19 @@ class _Comparison:
             for source in self._policy.authority
         )
 
-    def _is_only_a_ratio(self, one: Change) -> bool:
+    def _is_only_a_ratio(self, change: Change) -> bool:
         """Return True if only the ratio changed, and no option forces it."""
-        if one.before is None or one.after is None:
+        if change.before is None or change.after is None:
             return False
-        if one.name in self._policy.ratios.forced:
+        if change.name in self._policy.ratios.forced:
             return False
-        ratio = one.after.allocation_ratio
-        same = dataclasses.replace(one.before, allocation_ratio=ratio)
-        return same == one.after
+        ratio = change.after.allocation_ratio
+        same = dataclasses.replace(change.before, allocation_ratio=ratio)
+        return same == change.after
 
-    def _claimants(self, one: Change, kind: Kind) -> Iterator[str]:
-        for source, claimed in self._record.claimants((one.uuid, kind)):
-            if one.name in claimed:
+    def _claimants(self, change: Change, kind: Kind) -> Iterator[str]:
+        for source, claimed in self._record.claimants((change.uuid, kind)):
+            if change.name in claimed:
                 yield assertion.title(source)
 
     def _sources(self, uuid: str, kind: Kind) -> Iterable[str]:

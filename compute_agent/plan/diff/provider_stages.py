@@ -88,7 +88,7 @@ def _labels(
             foreign=foreign.get((new.uuid, ops.SetTraits.kind), frozenset()),
             causes=_of(
                 old.traits - new.traits,
-                causes.of(new.uuid, ops.SetTraits.kind),
+                causes.by_name(new.uuid, ops.SetTraits.kind),
             ),
         )
     if old.aggregates != new.aggregates:
@@ -99,7 +99,7 @@ def _labels(
             names=new.aggregates,
             before=old.aggregates,
             foreign=foreign.get(key, frozenset()),
-            causes=_of(old.aggregates - new.aggregates, causes.of(*key)),
+            causes=_of(old.aggregates - new.aggregates, causes.by_name(*key)),
         )
 
 
@@ -131,7 +131,7 @@ def _inventories(
         inventories=after,
         before=before,
         foreign=foreign.get(key, frozenset()) & gone,
-        causes=_of(gone, causes.of(*key)),
+        causes=_of(gone, causes.by_name(*key)),
     )
 
 

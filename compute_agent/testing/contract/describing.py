@@ -40,7 +40,7 @@ def describe(of: Trial, driver: virt.ComputeDriver, nodename: str) -> Said:
     """
     tree, node = tree_of(of, driver, nodename)
     agent_describe.describe(driver, tree, node, host_inventory.Reserved())
-    return Said.of(tree)
+    return Said.from_tree(tree)
 
 
 def tree_of(
@@ -170,7 +170,7 @@ def main(name: str, folder: str) -> None:
     for nodename in driver.get_available_nodes():
         tree, node = ProviderTree(), new_node(driver, nodename)
         agent_describe.describe(driver, tree, node, host_inventory.Reserved())
-        found[nodename] = plain(Said.of(tree))
+        found[nodename] = plain(Said.from_tree(tree))
     driver.close()
     json.dump(found, sys.stdout)
 

@@ -41,7 +41,7 @@ class Said:
     faults: tuple[str, ...]
 
     @classmethod
-    def of(cls, tree: provider_tree.ProviderTree) -> typing.Self:
+    def from_tree(cls, tree: provider_tree.ProviderTree) -> typing.Self:
         """Return what the driver said in this tree."""
         providers = [tree.data(u) for u in tree.get_provider_uuids()]
         asserted = {
@@ -104,7 +104,7 @@ class Recorder(virt.ComputeDriver):
         self.counted_as: dict[str, str] = {}
 
     @classmethod
-    def of(cls, driver: virt.ComputeDriver) -> 'Recorder':
+    def around(cls, driver: virt.ComputeDriver) -> 'Recorder':
         """Return a recorder whose class has the name of the driver's class.
 
         It overrides ``changes`` only if the driver does, because the daemon
@@ -201,7 +201,7 @@ class Recorder(virt.ComputeDriver):
         with self._recording(f'update_provider_tree(…, {nodename!r})'):
             self.driver.update_provider_tree(provider_tree, nodename, *given)
         self.described.append((nodename, provider_tree))
-        self.said[nodename] = Said.of(provider_tree)
+        self.said[nodename] = Said.from_tree(provider_tree)
         self.counted_as |= provider_tree.counted_as
 
     def get_inventory(

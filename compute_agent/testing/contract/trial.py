@@ -151,7 +151,7 @@ class Trial:
         """Make a new driver and a new agent; the agent keeps its record."""
         if self._recorder is not None:
             _close(self._recorder)
-        self._recorder = Recorder.of(
+        self._recorder = Recorder.around(
             making.make(self.named, self.world, self.folder)
         )
         with watch.agent_runs():

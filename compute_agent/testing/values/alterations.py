@@ -2,8 +2,8 @@
 """Alter a source's answers truthfully: another value, or an entry less.
 
 The world in which the source gives such an answer may exist, so a driver has
-to describe it, or to refuse it. ``after_changes.py`` of the contract tries
-them.
+to describe it, or to refuse it. ``contract/rules/after_changes.py`` of the
+contract tries them.
 """
 
 import dataclasses

@@ -2,8 +2,8 @@
 """Turn a rule file into rules; every name and expression is checked.
 
 Pure: no I/O, configuration, logging or clock. The input is a document that
-fits the schema. All mistakes of a file are found at once. ``files.py`` reads
-the document.
+fits the schema. All mistakes of a file are found at once. ``rule_files.py``
+reads the document.
 """
 
 import dataclasses

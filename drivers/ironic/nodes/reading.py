@@ -34,7 +34,7 @@ class Reading:
         return self.listing.nodes
 
     @classmethod
-    def of(cls, listing: answers.Listing) -> typing.Self:
+    def from_listing(cls, listing: answers.Listing) -> typing.Self:
         """Return the reading of a list."""
         classes = (node.resource_class for node in listing.nodes.values())
         return cls(listing=listing, problems=describe.problems(classes))
@@ -44,7 +44,7 @@ class Reading:
         before = self.listing.found
         if all(before.get(ident) == node for ident, node in found.items()):
             return self
-        return Reading.of(answers.listing({**before, **found}))
+        return Reading.from_listing(answers.listing({**before, **found}))
 
     def with_alone(
         self, alone: Mapping[str, answers.Dated | None]
@@ -57,7 +57,7 @@ class Reading:
             return self
         found = {k: v for k, v in self.listing.found.items() if k not in alone}
         there = {k: one.node for k, one in alone.items() if one is not None}
-        return Reading.of(answers.listing({**found, **there}))
+        return Reading.from_listing(answers.listing({**found, **there}))
 
     def facts(
         self, ident: str

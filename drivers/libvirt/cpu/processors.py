@@ -3,7 +3,8 @@
 
 Pure: no I/O, configuration, logging or clock. If the text is cut off, or a
 processor lacks its line of flags, there are no words at all, because an
-incomplete list would look as if flags had gone. ``root_traits.py`` calls this.
+incomplete list would look as if flags had gone. ``reading/root_traits.py``
+calls this.
 """
 
 import dataclasses

@@ -60,7 +60,8 @@ class Host:
     """The facts that the kernel tells of the host.
 
     :ivar machine: the kernel's name for the host's architecture
-    :ivar userfaultfd: the content of the switch in ``compute_findings.py``
+    :ivar userfaultfd: the content of the switch in
+        ``capabilities/compute_findings.py``
     :ivar identity: changes if the answers about guests may change; libvirt's
         part of the identity is not in it
     """

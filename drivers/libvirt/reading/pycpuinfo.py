@@ -5,7 +5,7 @@ It does I/O. py-cpuinfo takes more than a second and starts processes, so it is
 imported only if the file cannot be used. The file is used only if its shape is
 valid and it was written for this boot, processor, microcode and release. The
 kernel overrides the flags in the file as it overrides those of a fresh answer
-(``findings.py``).
+(``cpu/findings.py``).
 """
 
 import dataclasses

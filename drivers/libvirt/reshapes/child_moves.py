@@ -4,7 +4,7 @@
 Pure: no I/O, configuration, logging or clock. Older releases of nova reported
 VGPU and MEM_ENCRYPTION_CONTEXT on the host itself. When children report them,
 each guest's allocation goes to the child of the device that the guest has.
-``reshapes.py`` calls this.
+``reading/reshapes.py`` calls this.
 """
 
 import collections

@@ -3,7 +3,7 @@
 
 Pure: no I/O, configuration, logging or clock. The layout changes when no guest
 has allocations of the old one. While placement has both, what could be offered
-twice is reserved. ``reshapes.py`` calls this.
+twice is reserved. ``reading/reshapes.py`` calls this.
 """
 
 import dataclasses

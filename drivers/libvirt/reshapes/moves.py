@@ -5,7 +5,7 @@ Pure: no I/O, configuration, logging or clock. Guests with pinned processors
 had VCPU on a host without ``cpu_dedicated_set``. If the host then offered PCPU
 beside their allocations, placement would give the same processors away a
 second time. So the inventories and the allocations change in one transaction,
-or not at all. ``reshapes.py`` calls this.
+or not at all. ``reading/reshapes.py`` calls this.
 """
 
 from collections.abc import Mapping

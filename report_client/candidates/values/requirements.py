@@ -3,7 +3,8 @@
 
 Pure: no I/O, configuration, logging or clock. A requirement is the smallest
 part that can be left out: one amount, one trait, one condition on aggregates
-or on the tree. ``search.py`` asks placement with some of them left out.
+or on the tree. ``why_not/search.py`` asks placement with some of them left
+out.
 """
 
 import dataclasses

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Say in words why a tree does not meet a requirement, with the facts.
 
-Pure: no I/O, configuration, logging or clock. ``search.py`` found out that the
-requirement fails. This module picks the provider that comes nearest to meeting
-it, and says what that provider lacks. ``why_not.py`` calls it.
+Pure: no I/O, configuration, logging or clock. ``why_not/search.py`` found out
+that the requirement fails. This module picks the provider that comes nearest
+to meeting it, and says what that provider lacks. ``why_not/why_not.py`` calls
+it.
 """
 
 import dataclasses

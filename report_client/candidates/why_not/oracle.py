@@ -32,7 +32,8 @@ _CLASSES = 4
 class _Judgement:
     """The part of an answer that is kept; answers can name the whole cloud.
 
-    :ivar is_candidate: see ``neighbourhood.py``, also for ``is_compatible``
+    :ivar is_candidate: see ``values/neighbourhood.py``, also for
+        ``is_compatible``
     :ivar ways: the number of ways to meet the request in the answer
     :ivar wider: requests with more ways, if the answer may have been cut
     """

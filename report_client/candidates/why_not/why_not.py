@@ -3,7 +3,8 @@
 
 Placement is the judge. It is asked again with some requirements left out, and
 only the provider's presence in the answer counts. So the result is right for
-nested trees, sharing providers and groups alike. ``wording.py`` words it.
+nested trees, sharing providers and groups alike. ``values/wording.py`` words
+it.
 """
 
 import dataclasses

@@ -46,7 +46,7 @@ def _(ask, self, one):
 
 
 @plant(
-    recorder.Recorder.of,
+    recorder.Recorder.around,
     'the suite has the agent ask every driver for changes',
 )
 def _(_of, cls, driver):

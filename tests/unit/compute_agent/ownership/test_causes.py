@@ -121,7 +121,7 @@ CASES = {
 def test_each_rule_is_told_apart(case):
     given, cause, words = CASES[case]
     found = resolve(**given)
-    assert found.causes.of(*TRAITS) == {IT: cause}
+    assert found.causes.by_name(*TRAITS) == {IT: cause}
     assert IT not in found.after[ROOT].traits
     assert str(cause) == words
 

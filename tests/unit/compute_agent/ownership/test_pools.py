@@ -208,7 +208,7 @@ def test_what_it_claimed_goes_if_nobody_else_is_there():
     after = found.after[POOL]
     assert (after.traits, after.inventories) == ({'CUSTOM_B'}, {})
     assert after.aggregates == {AGGREGATE}
-    cause = found.causes.of(*KEY)['CUSTOM_A']
+    cause = found.causes.by_name(*KEY)['CUSTOM_A']
     assert cause.reason is Reason.UNCLAIMED
     assert (found.given_up, found.foreign) == (Record(), {})
     ours = {key: by['driver'] for key, by in CLAIMS.items()}

@@ -20,7 +20,7 @@ class Telling(agents.Driver):
 
 def recorded(driver_class):
     """Return a recorder of a driver, and the driver as the agent names it."""
-    made = recorder.Recorder.of(driver_class(bool))
+    made = recorder.Recorder.around(driver_class(bool))
     (named,) = drivers.Drivers.only(made)
     return made, named
 
