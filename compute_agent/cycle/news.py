@@ -53,7 +53,7 @@ class News:
         """Log the news of a cycle; return True if a node had any.
 
         :param told: a trouble that was logged before the list of nodes was
-            known; a node that begins with it is no news
+            known; it is not logged again as a node's first reason
         """
         count, items = 0, list[_Item]()
         for result in results:

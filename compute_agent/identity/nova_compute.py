@@ -363,7 +363,7 @@ class NovaCompute:
         return self._note
 
     def _novas_file(self, uuid: str, file: str) -> list[str]:
-        """Return the sign of a file that this agent did not write."""
+        """Return nova-compute's sign in a file that is not this agent's."""
         own = self._directories[0]
         if compute_id.known_host_uuid([own]) == uuid:
             return []

@@ -92,7 +92,7 @@ class Current(registry.Collector):
     :param breaker_is_open: returns True while the circuit breaker is open
     :param interval: returns the seconds from one cycle to the next
     :param names: the largest number of nodes that are named
-    :param longest: seconds from which on a cycle hangs
+    :param longest: the seconds after which a cycle counts as hanging
     :param driver_values: returns the numbers of the drivers, by driver and name
     :ivar lease: None for an agent that shares its nodes with no other
     """

@@ -151,8 +151,8 @@ def _changes(
 ) -> Iterator[Change]:
     """Yield the names that a write added and removed.
 
-    An intent has no amounts, so a class that stays is no change: its amounts
-    may be another writer's.
+    An intent has no amounts. So a class that stays counts as unchanged:
+    another writer may have set its amounts.
     """
     if intent.kind is None:
         return

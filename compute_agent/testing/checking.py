@@ -59,7 +59,7 @@ def check(
 ) -> dict[str, Any]:
     """Return the proof of a driver as data.
 
-    :param name: of the driver's entry point
+    :param name: the name of the driver's entry point
     :param make: makes the driver from the configuration given, for a driver
         whose package names no contract class
     :param slow: called every few seconds with a line about the rule that runs

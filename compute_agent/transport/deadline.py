@@ -77,7 +77,7 @@ def within(seconds: float) -> Iterator[None]:
 def fenced(fence: Fence) -> Iterator[None]:
     """Send this thread's requests only while the fence holds.
 
-    They have a deadline in common, too: as long as the fence holds now.
+    The requests also share a deadline: the time for which the fence holds now.
 
     :param fence: asked at once, and again before each part of a request is
         sent; its errors end the request

@@ -88,8 +88,8 @@ def _check(
 ) -> None:
     """Refuse children that cannot be as the driver says; nothing has changed.
 
-    :raises errors.TreeError: the children are no mapping, or another provider
-        has a name
+    :raises errors.TreeError: the children are no mapping, or a name belongs to
+        another provider
     :raises errors.InvalidName: placement would refuse a name
     """
     if not isinstance(wanted, Mapping):

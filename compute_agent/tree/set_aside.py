@@ -101,7 +101,7 @@ class TreeSetAside(tree_contents.TreeContents):
         self._set_aside(name_or_uuid, Cause.UNHEALTHY, why)
 
     def reserve_set_aside(self) -> None:
-        """Reserve what the current source reports of what it set aside."""
+        """Reserve what the current source reports for set-aside providers."""
         source = self._log.current_source
         for uuid, one in self.set_aside.items():
             if one.source == source and uuid in self._hierarchy:

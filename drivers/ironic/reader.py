@@ -276,7 +276,7 @@ class Reader:
             return None
 
     def _list_without_traits(self) -> bool:
-        """List the nodes, with traits from the reading; return True if right.
+        """List the nodes with their known traits; return False if in doubt.
 
         A node that changed, or came, after the walks before this list is read
         by itself.

@@ -135,7 +135,7 @@ class BulkReport(Items, command.Report):
     """A report on one item, or on one item for each line of stdin."""
 
     def report(self, parsed_args: argparse.Namespace) -> command.Reported:
-        """Act on the item, or on that of each line."""
+        """Act on the one item, or on the item of each line."""
         reported = self.of_lines(parsed_args)
         if reported is not None:
             return reported
@@ -149,7 +149,7 @@ class BulkListing(Items, listing.Listing):
     _reported: command.Reported | None = None
 
     def rows(self, parsed_args: argparse.Namespace) -> listing.Listed:
-        """Act on the item, or on that of each line."""
+        """Act on the one item, or on the item of each line."""
         self._reported = self.of_lines(parsed_args)
         if self._reported is not None:
             return (), None, self._reported[2]
@@ -183,7 +183,7 @@ class BulkRecord(Items, listing.Record):
     def record(
         self, parsed_args: argparse.Namespace
     ) -> Mapping[str, typing.Any]:
-        """Act on the item, or on that of each line."""
+        """Act on the one item, or on the item of each line."""
         self._reported = self.of_lines(parsed_args)
         if self._reported is not None:
             return dict.fromkeys(self.columns(parsed_args))

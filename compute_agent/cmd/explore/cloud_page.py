@@ -239,8 +239,8 @@ def _by_driver(
 ) -> list[_Group]:
     """Return the providers by who reports their tree.
 
-    The drivers of this machine's nodes are recorded, an agent of many nodes
-    marks its roots, and nova's trees have a trait.
+    The state has the drivers of this machine's nodes, the mark of a root names
+    the agent of many nodes, and nova's roots have a trait.
     """
     who: dict[str, str] = {
         row.root_uuid: _NOVA for row in source.having(names.OWNER_NOVA)

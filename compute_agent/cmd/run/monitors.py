@@ -46,9 +46,9 @@ def monitored(
     interval: Callable[[], float],
     states: NodeStates,
 ) -> Iterator[str]:
-    """Count and answer until the context ends; yield the page's address.
+    """Serve metrics, health and page until the end; yield the page's URL.
 
-    It is empty if there is no page, or none that a browser can open.
+    The address is empty without a page, or if no browser can open it.
 
     :param states: the nodes that the page shows
     :param interval: returns the seconds from one cycle to the next

@@ -167,7 +167,7 @@ class _Asking:
         exc: BaseException | None,
         trace: types.TracebackType | None,
     ) -> None:
-        """Raise what the contract does not name as a DriverError."""
+        """Turn exceptions the contract does not name into a DriverError."""
         self._watched.__exit__(kind, exc, trace)
         if exc is None or isinstance(exc, _NAMED):
             return

@@ -340,7 +340,7 @@ def opened(
 
 
 def _failed_call(cycle: Cycle) -> str:
-    """Return the call of the driver's that failed first."""
+    """Return the driver's call that failed first."""
     calls = [call for call, _ in cycle.raised]
     return calls[0] if calls else 'update_provider_tree'
 
@@ -401,7 +401,7 @@ def within(
 
 
 def _where(thread: threading.Thread, driver_class: type) -> tuple[str, str]:
-    """Return the call of the driver's that has not ended, and its line.
+    """Return the driver's call that has not ended, and its line.
 
     The agent may make the call in another thread than that of the check.
     """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stands between the driver and the servers that it connects to.
 
-Each TCP connection of the driver's goes to a socket of this module, which
-passes everything on to the server, and lets one answer fail as networks and
-servers fail. The driver's client is the real one: it meets the failure where
-it reads its socket. A question and its answer are an exchange, several on one
+Each TCP connection of the driver goes to a socket of this module, which passes
+everything on to the server, and lets one answer fail as networks and servers
+fail. The driver's client is the real one: it meets the failure where it reads
+its socket. A question and its answer are an exchange, several on one
 connection. ``watch.py`` knows who opened a connection.
 """
 

@@ -21,7 +21,7 @@ class World:
 
     :ivar conf: group → option → value; a tuple is an option that is given
         several times
-    :ivar seams: the calls of the driver's on the world outside
+    :ivar seams: the functions through which the driver asks the outside world
     :ivar make: makes the driver instead of ``from_conf``; for drivers whose
         sources no option names
     :ivar change: alters the world so that the description of a node changes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A seam: a call of the driver's on the world outside, and its bad answers.
+"""A seam, through which the driver asks the outside world, and bad answers.
 
 The suite replaces the attribute while it checks a rule. It then knows how
 often the driver asks, and can give any answer a bad form. Which forms an
