@@ -17,6 +17,7 @@ from ... import error_text
 from ...cycle.node import node_result
 from ...cycle.node.node_result import NodeResult, Status
 from ...limits import contended
+from ...monitoring.values import health
 from ...tree import node
 from ..plan import waiting
 from .node_states import Moment, NodeState, NodeStates
@@ -24,24 +25,12 @@ from .node_states import Moment, NodeState, NodeStates
 Data = dict[str, typing.Any]
 
 
-class Cycle(typing.Protocol):
+class Cycle(health.FinishedCycle, typing.Protocol):
     """A cycle that finished."""
-
-    @property
-    def began(self) -> float:
-        """Seconds since the epoch."""
-
-    @property
-    def seconds(self) -> float:
-        """The seconds that it took."""
 
     @property
     def results(self) -> Sequence[NodeResult]:
         """The result of each node; empty if the cycle could not begin."""
-
-    @property
-    def trouble(self) -> str:
-        """Why placement, or the drivers, could not be asked, or empty."""
 
 
 class Progress(typing.Protocol):
@@ -64,16 +53,8 @@ class Progress(typing.Protocol):
         """The seconds since it finished its first node."""
 
 
-class Daemon(typing.Protocol):
+class Daemon(health.Cycles, typing.Protocol):
     """The daemon's cycles, as ``run`` notes them."""
-
-    @property
-    def started(self) -> float:
-        """When the daemon began."""
-
-    @property
-    def running_since(self) -> float | None:
-        """When the cycle that runs began; None between two."""
 
     @property
     def progress(self) -> Progress | None:
@@ -82,13 +63,6 @@ class Daemon(typing.Protocol):
     @property
     def last(self) -> Cycle | None:
         """The last cycle that finished."""
-
-    @property
-    def last_good(self) -> float | None:
-        """The moment at which a cycle last finished without trouble."""
-
-    def age(self) -> float:
-        """Return the seconds since the daemon began."""
 
 
 def of(
