@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from oslo_config import cfg
 
 from compute_agent import errors
-from compute_agent.cmd.doctor import finding, shared_database
+from compute_agent.cmd.doctor import finding, fleet_checks
 from compute_agent.fleet import lease, shared_record
 from compute_agent.fleet.database import connection, schema, tables
 
@@ -476,7 +476,7 @@ class Cases:
     def test_the_doctor_finds_no_failure(self, engine: sa.Engine) -> None:
         url = engine.url.render_as_string(hide_password=False)
         for _ in range(2):
-            asked = shared_database.Asked(cfg.ConfigOpts(), url)
+            asked = fleet_checks.Asked(cfg.ConfigOpts(), url)
             every = (
                 *(asked.reachable, asked.tables),
                 *(asked.rights, asked.commits),

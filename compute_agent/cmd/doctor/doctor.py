@@ -5,8 +5,10 @@ The checks run one after the other; none can hang or hide the others.
 """
 
 import argparse
+import functools
 import threading
-from collections.abc import Iterator, Sequence
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from oslo_config import cfg
 
@@ -17,15 +19,25 @@ from . import (
     certificate_checks,
     configuration_checks,
     finding,
-    fleet_checks,
     host_checks,
     placement_checks,
     state_checks,
 )
 from .finding import Check, Finding
 
+if typing.TYPE_CHECKING:
+    from .fleet_checks import Asked
+
 Row = tuple['Check', 'Finding']
 MOST = 20.0  # seconds for one check
+# Check of the shared database → what carries it out.
+_OF_FLEET: Mapping[str, Callable[['Asked'], Finding]] = {
+    'shared database': lambda asked: asked.reachable(),
+    'its tables': lambda asked: asked.tables(),
+    'its rights': lambda asked: asked.rights(),
+    'its commits': lambda asked: asked.commits(),
+    'share': lambda asked: asked.share(),
+}
 
 
 class Doctor(command.Report):
@@ -75,7 +87,27 @@ def _checks_of(conf: cfg.ConfigOpts) -> Iterator[Check]:
     yield from host_checks.checks(conf)
     yield from certificate_checks.checks(conf)
     yield from placement_checks.checks(conf)
-    yield from fleet_checks.checks(conf)
+    if conf.compute_agent.state_connection:
+        yield from _checks_of_fleet(conf)
+
+
+def _checks_of_fleet(conf: cfg.ConfigOpts) -> Iterator[Check]:
+    """Yield the checks of the shared database.
+
+    Its module is imported by a check, so that a missing package is a result.
+    """
+
+    @functools.cache
+    def asked() -> 'Asked':
+        from . import fleet_checks  # noqa: PLC0415 (an extra)
+
+        return fleet_checks.Asked(conf, conf.compute_agent.state_connection)
+
+    def run(ask: Callable[['Asked'], Finding]) -> Finding:
+        return asked().closed_after(lambda: ask(asked()))
+
+    for name, ask in _OF_FLEET.items():
+        yield Check(name=name, run=functools.partial(run, ask))
 
 
 def _lines(rows: list[Row]) -> Iterator[str]:
