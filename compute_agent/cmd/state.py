@@ -19,8 +19,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from oslo_config import cfg
 
-from report_client.api.values import provider_query
-
 from .. import errors, file_trust
 from ..ownership.explanations import record_rows
 from ..ownership.record import Record
@@ -352,6 +350,9 @@ def _trees(
     providers = named_providers.providers_of(conf)
     where, found = placement.where(conf), list[Mapping[str, str]]()
     for node in nodes:
+        # os-traits comes with it; "state show" and "export" do without.
+        from report_client.api.values import provider_query  # noqa: PLC0415
+
         query = provider_query.ProviderQuery(in_tree=node.uuid)
         rows = providers.list_providers(query)
         if not rows:
