@@ -345,14 +345,15 @@ def _trees(
 
     :raises errors.ConfigError: a node's provider is no root in placement
     """
+    from report_client.api.values import (  # noqa: PLC0415 (with os-traits)
+        provider_query,
+    )
+
     from .wiring import named_providers, placement  # noqa: PLC0415 (heavy)
 
     providers = named_providers.providers_of(conf)
     where, found = placement.where(conf), list[Mapping[str, str]]()
     for node in nodes:
-        # os-traits comes with it; "state show" and "export" do without.
-        from report_client.api.values import provider_query  # noqa: PLC0415
-
         query = provider_query.ProviderQuery(in_tree=node.uuid)
         rows = providers.list_providers(query)
         if not rows:
