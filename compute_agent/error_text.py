@@ -198,12 +198,20 @@ def similar_hosts(
     """Return the names that a mistyped name of a host may mean.
 
     These are the names with the same first label, so the full name of a host
-    for a short one; without one, those that are spelled nearly so.
+    for a short one; without one, those that are spelled nearly so. A host with
+    another number is another host.
     """
     found = dict.fromkeys(known)
     label = word.lower().partition('.')[0]
     same = [name for name in found if name.lower().partition('.')[0] == label]
-    return (same or difflib.get_close_matches(word, found, n=most))[:most]
+    if same:
+        return same[:most]
+    numbered = [name for name in found if _numbers(name) == _numbers(word)]
+    return difflib.get_close_matches(word, numbered, n=most)
+
+
+def _numbers(name: str) -> list[int]:
+    return [*map(int, re.findall('[0-9]+', name))]
 
 
 def printable(text: str) -> str:

@@ -20,7 +20,7 @@ from ..ownership.record import Record
 from ..tree import provider_tree
 from ..virt.values import finding
 from .values import merge, parse
-from .values.entry import Entries, Entry, combine
+from .values.entry import COMPUTE_NODE, Entries, Entry, combine
 from .values.parse import SCHEMA
 
 LOG = logging.getLogger(__name__)
@@ -30,6 +30,7 @@ _SUFFIX = '.yaml'
 _LIKE_YAML = re.compile(r'\.(ya?ml|json|conf)(\.txt)?\Z', re.IGNORECASE)
 # The option, as messages name it.
 _OPTION = '[compute] provider_config_location'
+_UNDER_UUID = f'; write {COMPUTE_NODE} under uuid, not under name'
 
 
 class Unreadable(errors.ConfigError):
@@ -209,9 +210,10 @@ class ProviderConfigFiles:
             if called not in self._unmatched:
                 LOG.warning(
                     '%s: provider %s is in no tree of this agent; correct the '
-                    'name or uuid, or remove the entry',
+                    'name or uuid, or remove the entry%s',
                     entry.at(),
                     called,
+                    _UNDER_UUID if called == COMPUTE_NODE else '',
                 )
         self._unmatched = frozenset(unmatched)
 

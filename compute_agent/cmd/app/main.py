@@ -10,10 +10,12 @@ commands and imports only the one that runs, so that ``--help`` is quick.
 import argparse
 import contextlib
 import dataclasses
+import difflib
 import importlib.metadata
 import io
 import itertools
 import logging
+import re
 import sys
 import typing
 from collections.abc import Sequence
@@ -138,12 +140,23 @@ def one_line_errors(
     def error(message: str) -> typing.NoReturn:
         line = error_text.printable(' '.join(message.split()))
         sys.stderr.write(
-            f'compute-agent: {line}; "{parser.prog} --help" shows the usage\n'
+            f'compute-agent: {line}{_meant(parser, line)}; "{parser.prog} '
+            '--help" shows the usage\n'
         )
         raise WrongCommandLine(2)
 
     setattr(parser, 'error', error)  # noqa: B010 (mypy: no method)
     return parser
+
+
+def _meant(parser: argparse.ArgumentParser, line: str) -> str:
+    """Return "; did you mean …?" if a line refuses an option that is nearly one."""
+    refused = re.search(r'unrecognized arguments:.*?(--[\w-]+)', line)
+    if refused is None:
+        return ''
+    known = re.findall(r'--[\w-]+', parser.format_usage())
+    near = difflib.get_close_matches(refused[1], known, n=1, cutoff=0.75)
+    return f'; did you mean {near[0]}?' if near else ''
 
 
 def add_global_options(parser: argparse.ArgumentParser) -> None:

@@ -24,6 +24,9 @@ from .node_states import Moment, NodeState, NodeStates
 
 Data = dict[str, typing.Any]
 
+# The code that runs, also after an upgrade of the package beside it.
+_VERSION = importlib.metadata.version('compute-agent')
+
 
 class Cycle(health.FinishedCycle, typing.Protocol):
     """A cycle that finished."""
@@ -82,7 +85,7 @@ def of(
     chosen = _chosen(states, nodes)
     held = held_data(states, ())
     return {
-        'version': importlib.metadata.version('compute-agent'),
+        'version': _VERSION,
         'process': os.getpid(),
         'since': error_text.moment(daemon.started),
         'runs_for': daemon.age(),

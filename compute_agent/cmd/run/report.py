@@ -23,6 +23,8 @@ from .status import DaemonStatus
 LOG = logging.getLogger(__name__)
 
 NAME = 'report.txt'
+# The code that runs, also after an upgrade of the package beside it.
+_VERSION = importlib.metadata.version('compute-agent')
 
 
 class Report:
@@ -64,10 +66,9 @@ class Report:
 
     def _daemon(self) -> Iterator[str]:
         status = self._status
-        version = importlib.metadata.version('compute-agent')
         age = error_text.duration(status.age())
         yield (
-            f'compute-agent {version}, process {os.getpid()}, runs for {age} '
+            f'compute-agent {_VERSION}, process {os.getpid()}, runs for {age} '
             f'since {error_text.moment(status.started)}'
         )
         yield f'last: {status}'

@@ -142,6 +142,8 @@ def test_groups_are_candidates_alone_as_placement_has_them(known):
     result = known.run('resource', 'provider', 'list', '--group', '1')
     assert (result.code, result.out) == (1, '')
     assert 'unrecognized arguments: --group 1' in result.line
+    wrong = known.run('resource', 'provider', 'list', '--require', 'X').line
+    assert '--require X; did you mean --required?' in wrong
     told = known.run('resource', 'provider', 'list', '--help').out
     assert 'candidates: use "allocation candidate list"' in ' '.join(
         told.split()

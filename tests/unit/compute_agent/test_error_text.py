@@ -102,6 +102,8 @@ def test_a_short_or_misspelled_name_of_a_host_means_the_host():
         ('cn2.example.org', 'cn2.example.com'),
         ('cn3', 'CN3'),
         ('cn2example.com', 'cn2.example.com'),
+        ('cn02.example.com', 'cn2.example.com'),
     ):
         assert error_text.similar_hosts(word, known) == [meant]
-    assert error_text.similar_hosts('storage', known) == []
+    for other in ('storage', 'cn4.example.com'):
+        assert error_text.similar_hosts(other, known) == []

@@ -215,6 +215,16 @@ def test_what_is_left_out_of_account_is_said_at_each_reading(folder, caplog):
     assert 'a.yaml:1: schema version 1.7 is newer' in record.message
 
 
+def test_the_word_for_each_node_is_no_name_but_a_uuid(folder, caplog):
+    folder.write('a.yaml', '{name: $COMPUTE_NODE}')
+    folder.files.begin()
+    folder.merged()
+    folder.files.log_unmatched([NODE])
+    assert caplog.messages[0].endswith(
+        'write $COMPUTE_NODE under uuid, not under name'
+    )
+
+
 def test_an_entry_of_no_provider_is_said_once_and_again_if_it_begins_again(
     folder, caplog
 ):
