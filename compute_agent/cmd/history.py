@@ -58,6 +58,8 @@ class History(listing.Listing):
         'Why',
         'Result',
     )
+    # What changed stays: a narrow table would else have only names.
+    SPARE = ('Node', 'Why', 'Result', 'Who', 'What')
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the subject, the times and the filters."""

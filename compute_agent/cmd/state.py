@@ -58,6 +58,8 @@ class StateShow(listing.Listing):
         'Claimed by',
         'Unconfirmed',
     )
+    # The names stay: a narrow table would else have only their providers.
+    SPARE = ('UUID', 'Unconfirmed', 'Node', 'Created', 'Claimed by', 'Ours')
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the node."""

@@ -87,6 +87,14 @@ def test_a_table_fits_the_terminal_and_breaks_no_uuid(known, words):
         assert UUID.fullmatch(piece), shown
 
 
+@pytest.mark.parametrize(
+    ('words', 'column'),
+    [(('history',), '| Changes '), (('state', 'show'), '| Name ')],
+)
+def test_the_columns_that_a_person_reads_stay(known, words, column):
+    assert column in on_a_terminal(known, words)
+
+
 def test_the_columns_that_were_left_out_are_named(known):
     shown = on_a_terminal(known, ('resource', 'provider', 'list'))
     assert 'generation' in shown
