@@ -347,17 +347,12 @@ def _trees(
 
     :raises errors.ConfigError: a node's provider is no root in placement
     """
-    from report_client.api.values import (  # noqa: PLC0415 (with os-traits)
-        provider_query,
-    )
-
     from .wiring import named_providers, placement  # noqa: PLC0415 (heavy)
 
     providers = named_providers.providers_of(conf)
     where, found = placement.where(conf), list[Mapping[str, str]]()
     for node in nodes:
-        query = provider_query.ProviderQuery(in_tree=node.uuid)
-        rows = providers.list_providers(query)
+        rows = providers.tree(node)
         if not rows:
             raise errors.ConfigError(
                 f'nothing was imported: {where} has no provider {node}, so '

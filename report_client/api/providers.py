@@ -15,6 +15,7 @@ from compute_agent import error_text
 from compute_agent import errors as agent_errors
 from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import names, provider
+from compute_agent.tree.node import Node
 
 from .. import errors
 from ..http.messages import codec, codec_writes, list_stream, paths
@@ -241,8 +242,12 @@ class Providers(provider_details.ProviderDetails):
                 'or delete that provider first'
             )
 
-    def tree(self, target: codec.ListedProvider) -> list[codec.ListedProvider]:
+    def tree(
+        self, target: codec.ListedProvider | Node
+    ) -> list[codec.ListedProvider]:
         """Return the providers of the tree that this provider is in.
+
+        The list is empty if placement has no provider of this uuid.
 
         ``GET /resource_providers?in_tree=`` (1.14): 200.
         """
