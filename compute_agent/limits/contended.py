@@ -6,7 +6,14 @@ contended items; the node planner leaves them out of its plans.
 """
 
 import dataclasses
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import (
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 
 from ..tree import assertion, names, provider
 from .contention import Item
@@ -70,27 +77,61 @@ def with_suspects(
 
 def line(item: Item, providers: provider.Snapshot) -> str:
     """Return the operator's message about an item that was left out."""
+    return _line([item], providers)
+
+
+def lines(
+    items: Iterable[Item], providers: provider.Snapshot
+) -> Iterator[str]:
+    """Yield a message for all items of a provider that have one cause."""
+    found: dict[tuple[object, ...], list[Item]] = {}
+    for item in items:
+        cause = item.uuid, item.kind, item.there, item.nodes, item.suspect
+        found.setdefault(cause, []).append(item)
+    for some in found.values():
+        yield _line(some, providers)
+
+
+def _line(items: Sequence[Item], providers: provider.Snapshot) -> str:
+    """Return the message about items that differ in their names only."""
+    item, is_several = items[0], len(items) > 1
+    it, is_, left = 'it', 'is', 'it is left as it is'
+    if is_several:
+        it, is_, left = 'them', 'are', 'they are left as they are'
     subject = f'provider {item.uuid}'
     if item.kind:
         holder = providers.get(item.uuid) or item.uuid
-        subject = f'{item.kind.value} {item.name} of {holder}'
-    action = 'undoes it' if item.there else 'adds it again'
-    why = f'another writer {action} each time this agent changes it'
+        called = ', '.join(each.name for each in items)
+        subject = (
+            f'{_kind(item.kind, is_several=is_several)} {called} of {holder}'
+        )
+    action = f'undoes {it}' if item.there else f'adds {it} again'
+    why = f'another writer {action} each time this agent changes {it}'
     advice = ''
     if item.suspect == _HOSTS:
-        why = f'it is {_HOSTS} ({why})'
-        advice = '; make the drivers and files of these hosts agree on it'
+        they = 'they are' if is_several else 'it is'
+        why = f'{they} {_HOSTS} ({why})'
+        advice = f'; make the drivers and files of these hosts agree on {it}'
     elif item.suspect:
         why += f' ({item.suspect})'
-        advice = '; let only one of the two decide it'
+        advice = f'; let only one of the two decide {it}'
     if item.nodes:
         nodes = ', '.join(item.nodes)
-        why = f'nodes {nodes} of this agent want different states of it'
-        advice = '; make their drivers and provider-config files agree on it'
+        why = f'nodes {nodes} of this agent want different states of {it}'
+        advice = (
+            f'; make their drivers and provider-config files agree on {it}'
+        )
     return (
-        f'{subject} is contended: {why}; it is left as it is and tried again '
-        f'once an hour{advice}'
+        f'{subject} {is_} contended: {why}; {left} and tried again once an '
+        f'hour{advice}'
     )
+
+
+def _kind(kind: assertion.Kind, *, is_several: bool) -> str:
+    if not is_several:
+        return kind.value
+    inventories = kind is assertion.Kind.INVENTORY
+    return 'inventories' if inventories else f'{kind.value}s'
 
 
 def _suspect(

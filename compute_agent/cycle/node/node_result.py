@@ -216,7 +216,7 @@ def planned(
     status = Status.FAILED if reasons else Status.DONE
     left = [
         *map(str, takeovers),
-        *(contended_items.line(item, plan.before) for item in contended),
+        *contended_items.lines(contended, plan.before),
     ]
     if left and not reasons:
         status = Status.WAITING

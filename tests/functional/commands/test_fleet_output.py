@@ -85,7 +85,7 @@ def cycles(one):
     ('happens', 'words'),
     [
         (names_taken, 'belongs to provider'),
-        (contended, 'is contended'),
+        (contended, 'are contended'),
         (departures, 'departed together'),
     ],
 )

@@ -385,6 +385,17 @@ def test_the_line_names_the_item_and_what_is_done_to_it(item, said):
     assert 'tried again once an hour' in found
 
 
+def test_names_of_one_provider_with_one_cause_have_one_line():
+    several = [AVX, dataclasses.replace(AVX, name='HW_CPU_X86_AVX2'), NO_AVX]
+    told, other = contended.lines(several, {A: one()})
+    assert told == (
+        f'traits HW_CPU_X86_AVX, HW_CPU_X86_AVX2 of {one()} are contended: '
+        'another writer undoes them each time this agent changes them; they '
+        'are left as they are and tried again once an hour'
+    )
+    assert other == contended.line(NO_AVX, {A: one()})
+
+
 # --- the other writer ---------------------------------------------------------
 
 NOVA = frozenset({'OWNER_NOVA'})
