@@ -16,8 +16,10 @@ from typing import TypeVar
 
 _T = TypeVar('_T')
 
-# Seconds between two looks at whether the threads wait.
-_LOOK = 0.01
+# Seconds between two looks at whether the threads wait: the shortest time, and
+# the longest. It doubles while they compute, so that one slow read of a file does
+# not count.
+_SOON, _LATE = 0.01, 0.5
 # They wait if they compute for less than this part of the time.
 _BUSY = 0.7
 
@@ -65,18 +67,20 @@ def _run(
     The number of threads doubles at each look that finds them waiting.
     """
     working = {pool.submit(work)}
-    left = workers - 1
+    left, look = workers - 1, _SOON
     while working:
         wall, cpu = time.monotonic(), time.process_time()
         done, working = concurrent.futures.wait(
             working,
-            timeout=_LOOK if left else None,
+            timeout=look if left else None,
             return_when=concurrent.futures.FIRST_COMPLETED,
         )
         for future in done:
             future.result()
         computed = time.process_time() - cpu
-        if not done and computed < _BUSY * (time.monotonic() - wall):
-            new = min(left, len(working))
-            working |= {pool.submit(work) for _ in range(new)}
-            left -= new
+        if done or computed >= _BUSY * (time.monotonic() - wall):
+            look = min(2 * look, _LATE)
+            continue
+        look, new = _SOON, min(left, len(working))
+        working |= {pool.submit(work) for _ in range(new)}
+        left -= new
