@@ -112,13 +112,6 @@ class Nodes:
                 and row.known.answer is not virt.Existence.NO
             }
 
-    def _all_rows(self, db: sqlite3.Connection) -> Sequence[_Row]:
-        """Return the rows, read once until one of them changes."""
-        if self._rows is None:
-            self._rows = _read(db)
-            self._of_drivers = {}
-        return self._rows
-
     def all(self) -> list[Node]:
         """Return the nodes that any driver reported."""
         with self._database.reading() as db:
@@ -243,6 +236,13 @@ class Nodes:
         db.execute('delete from node where uuid = ?', (uuid,))
         self._snapshot.drop_lost_root(db, uuid)
         self._records.claims.drop(db, uuid)
+
+    def _all_rows(self, db: sqlite3.Connection) -> Sequence[_Row]:
+        """Return the rows, read once until one of them changes."""
+        if self._rows is None:
+            self._rows = _read(db)
+            self._of_drivers = {}
+        return self._rows
 
 
 @functools.lru_cache(maxsize=1024)

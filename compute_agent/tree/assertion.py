@@ -40,6 +40,11 @@ def is_driver(source: str) -> bool:
     return source == DRIVER or source.startswith(DRIVER_PREFIX)
 
 
+def is_file(source: str) -> bool:
+    """Return True if the source is one of the operator's files."""
+    return source.startswith(FILE_PREFIX)
+
+
 def title(source: str) -> str:
     """Return a source in the words of messages."""
     if source in {DRIVER, AGENT}:

@@ -83,8 +83,8 @@ class Departures:
         self._nodes = nodes
         self._clock = clock
         self._drivers = every.references
-        self._recorded: tuple[Sequence[Node], Mapping[str, KnownNode]] | None
-        self._recorded = None
+        # The list and the record of the last call that recorded nothing.
+        self._settled: tuple[object, object] = (None, None)
 
     def record(self, nodes: Sequence[Node]) -> None:
         """Record the nodes of a cycle, before it writes for one of them.
@@ -111,7 +111,7 @@ class Departures:
             **self._unrecorded(present),
         }
         self._keep(new)
-        self._recorded = None if new else (nodes, known)
+        self._settled = (None, None) if new else (nodes, known)
 
     def _is_recorded(
         self, nodes: Sequence[Node], known: Mapping[str, KnownNode]
@@ -120,9 +120,7 @@ class Departures:
 
         Nothing changed if both are the same objects as then.
         """
-        if self._recorded is None:
-            return False
-        last_nodes, last_known = self._recorded
+        last_nodes, last_known = self._settled
         return (
             nodes is last_nodes
             and known is last_known

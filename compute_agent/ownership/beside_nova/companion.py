@@ -75,9 +75,7 @@ class _Confinement:
     def _refuse_inventory(self, root: str) -> None:
         """Drop the empty assertions; the files' others were faults before."""
         for source, asserted in self._assertions(root, Kind.INVENTORY).items():
-            if _says(asserted) and not source.startswith(
-                assertion.FILE_PREFIX
-            ):
+            if _says(asserted) and not assertion.is_file(source):
                 raise errors.DriverError(
                     f'{assertion.title(source)} sets the inventory of '
                     f'{self._title(root)}, '

@@ -112,7 +112,9 @@ class _Merge:
             with self._tree.asserting(source):
                 self._declare(uuid, kinds, added)
         for key, claims in sorted(self._record.claims.items()):
-            if any(map(_is_file, claims)) and self._tree.exists(key[0]):
+            if any(map(assertion.is_file, claims)) and self._tree.exists(
+                key[0]
+            ):
                 self._note_remaining(*key, claims)
 
     def _claims(self) -> dict[tuple[str, str], set[Kind]]:
@@ -120,7 +122,11 @@ class _Merge:
         claimed: dict[tuple[str, str], set[Kind]] = {}
         for (uuid, kind), claims in self._record.claims.items():
             for source, names in claims.items():
-                if names and _is_file(source) and self._tree.exists(uuid):
+                if (
+                    names
+                    and assertion.is_file(source)
+                    and self._tree.exists(uuid)
+                ):
                     claimed.setdefault((source, uuid), set()).add(kind)
         return claimed
 
@@ -212,7 +218,7 @@ class _Merge:
         unclaimed -= self._still_claimed(key, claims)
         for source, claimed in sorted(claims.items()):
             remaining = sorted(claimed & unclaimed)
-            if _is_file(source) and remaining:
+            if assertion.is_file(source) and remaining:
                 self._tree.note(
                     f'{before}: keeps {", ".join(remaining)}, which '
                     f'{source.removeprefix(assertion.FILE_PREFIX)} no longer '
@@ -235,8 +241,3 @@ class _Merge:
 
     def _title(self, uuid: str) -> str:
         return provider.title(self._tree.data(uuid).name, uuid)
-
-
-def _is_file(source: str) -> bool:
-    """Return True if a source is an operator's file."""
-    return source.startswith(assertion.FILE_PREFIX)
