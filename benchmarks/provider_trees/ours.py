@@ -81,9 +81,7 @@ def _observed(one: work.Provider) -> provider.Provider:
 
 def _changed(tree: ProviderTree, root: str) -> int:
     """Return the number of providers that the plan of a node writes to."""
-    resolved = resolve.resolve(
-        tree, record.Record(), policy.Policy(node_uuid=root)
-    )
+    resolved = resolve.resolve(tree, root, record.Record(), policy.Policy())
     planned = diff.operations(
         tree.baseline,
         resolved.after,

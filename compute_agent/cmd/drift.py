@@ -147,7 +147,6 @@ class Reading:
             memory = contention.Contention(time.time)
             memory.load(copy.undos.load())
             rules = policy.Policy(
-                node_uuid='',
                 authority=self._authority,
                 ratios=agent.current.value.ratios,
                 contended=memory.contended(),
@@ -159,11 +158,10 @@ class Reading:
             orders = agent.current.orders()
             found = {
                 node.uuid: _known(
+                    node.uuid,
                     seen[node.uuid],
                     copy,
-                    dataclasses.replace(
-                        rules, node_uuid=node.uuid, orders=orders(node)
-                    ),
+                    dataclasses.replace(rules, orders=orders(node)),
                 )
                 for node in nodes
             }
@@ -195,11 +193,14 @@ _UNFIT = errors.UnknownState('')
 
 
 def _known(
-    seen: Observation | errors.AgentError, copy: State, rules: policy.Policy
+    node: str,
+    seen: Observation | errors.AgentError,
+    copy: State,
+    rules: policy.Policy,
 ) -> Answer:
     if isinstance(seen, errors.AgentError):
         return seen
-    node, live = rules.node_uuid, seen.providers
+    live = seen.providers
     created = copy.records.created_for([node]).get(node, [])
     members = copy.snapshot.members([node]).get(node, set())
     uuids = {*members, *created, *live, node}
@@ -218,6 +219,7 @@ def _known(
     if node in copy.snapshot.lost_roots():
         agreed[node] = provider.Provider(uuid=node, name=node)
     return drift.Known(
+        node_uuid=node,
         agreed=agreed,
         # A sharing provider that no cycle has read yet is no change.
         live={u: p for u, p in live.items() if u in last or u in seen.home},

@@ -115,6 +115,9 @@ class ResourceTracker:
             gone, planner, client.invalidate, self._control.others
         )
         self._undos = undos
+        # The results of the nodes that needed no cycle the last time they were
+        # looked at.
+        self._unchanged: Mapping[str, NodeResult] = {}
         self._remember()
 
     def take_over(self, agent_id: str) -> None:
@@ -258,6 +261,8 @@ class ResourceTracker:
             seen = {**seen, **self._taken(seen)}
         tell = functools.partial(progress, len(nodes)) if progress else None
         unchanged, cycles = self._begun(context, nodes, seen, tell)
+        others = {} if chosen.are_all else self._unchanged
+        self._unchanged = {**others, **unchanged}
         if any(cycle.has_new_uuid for cycle in cycles):
             if chosen.is_part:
                 return self.sync()
@@ -316,10 +321,13 @@ class ResourceTracker:
             the others
         """
         unchanged, cycles = dict[str, NodeResult](), list[NodeCycle]()
+        last = self._unchanged
 
         def begin(node: Node) -> None:
             observed = seen[node.uuid]
-            result = node_cycle.unchanged(context, node, observed)
+            result = node_cycle.unchanged(
+                context, node, observed, last.get(node.uuid)
+            )
             if result is not None:
                 unchanged[node.uuid] = result
                 if tell is not None:
@@ -334,8 +342,9 @@ class ResourceTracker:
         was_refused = self._control.back_off.has_refusals
         ordered = sorted(nodes, key=lambda node: was_refused(node.uuid))
         parallel.each(ordered, begin, workers=self._workers)
-        place = {node.uuid: place for place, node in enumerate(ordered)}
-        cycles.sort(key=lambda cycle: place[cycle.node.uuid])
+        if cycles:
+            place = {node.uuid: place for place, node in enumerate(ordered)}
+            cycles.sort(key=lambda cycle: place[cycle.node.uuid])
         return unchanged, cycles
 
     def _begin(self) -> None:

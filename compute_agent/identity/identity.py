@@ -16,6 +16,7 @@ asks ``HostName``.
 import collections
 import dataclasses
 import logging
+import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from .. import errors
@@ -41,7 +42,7 @@ def identify(
     nodes = []
     for name in nodenames:
         if name in known:
-            uuid = known[name].lower()
+            uuid = sys.intern(known[name].lower())
             if not names.is_uuid(uuid):
                 raise errors.DriverError(
                     f'the driver says the uuid of node {name} is {uuid!r}, '

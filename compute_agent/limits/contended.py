@@ -33,6 +33,8 @@ def without_contended(
     If the wanted state of a name has changed, that is a new item, which is not
     contended.
     """
+    if not contended:
+        return after, ()
     skipped: list[Item] = []
     wanted = dict(after)
     for item in sorted(contended, key=_order):

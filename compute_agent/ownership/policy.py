@@ -2,7 +2,7 @@
 """The rules for ownership: the driver's authority, ratios, operator's orders.
 
 Pure: no I/O, configuration, logging or clock. The node planner makes a Policy
-for each node; ``resolve.py`` and ``claims.py`` follow it.
+for all nodes with the same rules; ``resolve.py`` and ``claims.py`` follow it.
 
 A ``Prune`` is the operator's order to remove certain names, from one node or
 from all. An agent that lost its state database no longer knows what it added,
@@ -86,7 +86,7 @@ class Mode(enum.Enum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """The rules for one node's providers.
+    """The rules for the providers of one node, or of several nodes.
 
     :ivar authority: the traits and prefixes that each driver alone decides, by
         the driver's name as a source
@@ -99,7 +99,6 @@ class Policy:
         stays needs no advice
     """
 
-    node_uuid: str
     authority: Mapping[str, Sequence[str]] = dataclasses.field(
         default_factory=dict
     )

@@ -134,6 +134,8 @@ class Pools:
 
         :param claims: the claims for the node from now on, where they change
         """
+        if not (self._staying or self._kept):
+            return NOTHING
         record = self._record
         whole = [(uuid, kind) for uuid in self._staying for kind in Kind]
         ours = {

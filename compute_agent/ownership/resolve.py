@@ -2,8 +2,8 @@
 """Turn the sources' assertions into the providers placement should hold.
 
 Pure: no I/O, configuration, logging or clock. ``resolve`` takes the edited
-tree, the record of earlier cycles and the policy, and returns the wanted
-providers. ``claims.py`` decides the names of each provider, ``pools.py`` what
+tree of a node, the record of earlier cycles and the policy, and returns the
+wanted providers. ``claims.py`` decides the names of each provider, ``pools.py`` what
 stays on those that belong to others, too; this module decides for each
 provider if it may be deleted.
 ``explanations/notes.py`` writes the notes for the operator. A name is *ours*
@@ -26,6 +26,9 @@ from .record import NOTHING, Record
 
 NO_OUTSIDERS: Outsiders = {}
 _NOTHING_RESTORED = frozenset[Named]()
+# Shared, because most nodes have no new claims and take no names.
+NO_CLAIMS: Mapping[Key, Claims] = {}
+NO_NAMES: Mapping[Key, frozenset[str]] = {}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +71,7 @@ class Resolution:
 
 def resolve(
     tree: provider_tree.ProviderTree,
+    node_uuid: str,
     record: Record,
     policy: Policy,
     authors: notes.Authors = notes.NO_AUTHORS,
@@ -79,7 +83,7 @@ def resolve(
     :param outsiders: the others' providers in the aggregates of pools
     """
     before = tree.baseline
-    work = _Work(tree, record, policy, authors, outsiders)
+    work = _Work(tree, node_uuid, record, policy, authors, outsiders)
     removed = [u for u in before if not tree.exists(u)]
     shared = work.pools.keep(removed)
     free = [u for u in removed if work.pools.has(u) and u not in shared]
@@ -109,11 +113,13 @@ def resolve(
     deletions = {u: work.deletion(u) for u in removed if u not in after}
     return Resolution(
         after=provider.snapshot(after.values()),
-        claims=claims,
+        claims=claims or NO_CLAIMS,
         foreign=work.foreign,
-        causes=Causes(names=work.causes, providers=deletions),
+        causes=Causes(names=work.causes, providers=deletions)
+        if work.causes or deletions
+        else NO_CAUSES,
         needs=work.pools.needs,
-        taken=work.pools.taken(),
+        taken=work.pools.taken() or NO_NAMES,
         given_up=work.pools.given_up(claims),
         restored=frozenset(work.notes.restored) or _NOTHING_RESTORED,
         notes=tuple(work.notes.lines),
@@ -127,6 +133,7 @@ class _Work:
     def __init__(
         self,
         tree: provider_tree.ProviderTree,
+        node_uuid: str,
         record: Record,
         policy: Policy,
         authors: notes.Authors,
@@ -136,8 +143,8 @@ class _Work:
         self._before = tree.baseline
         self._record = record
         self._policy = policy
-        home = set(provider.descendants(self._before, policy.node_uuid))
-        self._trusted = record.created | {policy.node_uuid}
+        home = set(provider.descendants(self._before, node_uuid))
+        self._trusted = record.created | {node_uuid}
         self._departed = frozenset(tree.departed)
         self.claims: dict[Key, Claims] = {}
         self.foreign: dict[Key, frozenset[str]] = {}

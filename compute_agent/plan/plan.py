@@ -18,6 +18,8 @@ from . import removal
 from .allocations import Move
 from .operations.operations import Operation
 
+NOTHING_SET_ASIDE: Mapping[str, SetAside] = {}
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:

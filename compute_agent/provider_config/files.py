@@ -135,7 +135,7 @@ class ProviderConfigFiles:
         self.edition = 0
         # None: the content of the files is unknown.
         self._entries: Entries | None = None
-        self._matched: dict[str, list[Entry]] = {}
+        self._matched: dict[str, Sequence[Entry]] = {}
         self._unmatched: frozenset[str] = frozenset()
 
     def begin(self) -> None:

@@ -33,6 +33,7 @@ from ..plan.intents import Intent
 from ..tree import provider
 from ..tree.assertion import Claims, Key
 from . import earlier_contents, intents
+from .database import write_count
 from .database.database import Database
 from .history.history import History
 from .records import Records
@@ -178,6 +179,11 @@ class Journal:
         """Drop the updates that only a running observation must know."""
         with self._database.reading():
             self._recency.end_observations()
+
+    def writes(self) -> int:
+        """Return the number of writes to the database, by all its users."""
+        with self._database.reading() as db:
+            return write_count.current(db)
 
     def newer(self, uuids: Iterable[str], since: int) -> set[str]:
         """Return the providers, among these, that were updated since then."""

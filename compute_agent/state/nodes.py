@@ -9,6 +9,7 @@ which this agent and placement last agreed on each node.
 import dataclasses
 import functools
 import sqlite3
+import sys
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
 from .. import errors
@@ -260,9 +261,9 @@ def _read(db: sqlite3.Connection) -> list[_Row]:
     )
     return [
         _Row(
-            uuid,
+            sys.intern(uuid),
             KnownNode(
-                name=name,
+                name=sys.intern(name),
                 title=title,
                 drivers=split(drivers),
                 answer=None if answer is None else virt.Existence(answer),

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Iterable, Mapping
 
 from .. import errors
-from ..ownership.record import Claimant, Record
+from ..ownership.record import NOTHING, Claimant, Record
 from ..plan import intents
 from ..plan.history_entry import Entry, What
 from ..tree import assertion, provider
@@ -439,37 +439,38 @@ def _read_rows(
         own, others = _by_node(claims, keys, node_uuid)
         found[node_uuid] = Record(
             created=of_node if of_node <= created else of_node & created,
-            ours={
-                key: _same(frozenset(ours[key])) for key in keys if key in ours
-            },
+            ours={key: ours[key] for key in keys if key in ours},
             claims=own,
-            others=others,
+            others=others or NOTHING.others,
             taken_over=of_node & taken_over or _NONE,
-            was={uuid: prior[uuid] for uuid in of_node & prior.keys()},
+            was={uuid: prior[uuid] for uuid in of_node & prior.keys()}
+            or NOTHING.was,
         )
     return found
-
-
-@functools.lru_cache(maxsize=4096)
-def _same(names: frozenset[str]) -> frozenset[str]:
-    """Return an equal set; many nodes share one object."""
-    return names
 
 
 def _rows_of(
     db: sqlite3.Connection, uuids: Iterable[str]
 ) -> tuple[
-    dict[Key, set[str]],
+    dict[Key, frozenset[str]],
     dict[Key, _ByClaimant],
     set[str],
     set[str],
 ]:
     """Return the names, claims, creations and takeovers of these providers."""
     wanted = packed(uuids)
-    ours: dict[Key, set[str]] = {}
-    for uuid, kind, name in _rows(db, 'ours', 'uuid, kind, name', wanted):
-        key = sys.intern(uuid), _kind(kind)
-        ours.setdefault(key, set()).add(sys.intern(name))
+    # SQLite returns a text for each provider and kind, and "unpacked" decodes
+    # equal texts once.
+    ours = {
+        (sys.intern(uuid), _kind(kind)): unpacked(names)
+        for uuid, kind, names in _rows(
+            db,
+            'ours',
+            'uuid, kind, json_group_array(name)',
+            wanted,
+            'group by uuid, kind',
+        )
+    }
     claims: dict[Key, _ByClaimant] = {}
     for uuid, kind, source, node_uuid, names in _rows(
         db, 'held', 'uuid, kind, source, node_uuid, names', wanted
@@ -483,12 +484,16 @@ def _rows_of(
 
 
 def _rows(
-    db: sqlite3.Connection, table: str, columns: str, uuids: str
+    db: sqlite3.Connection,
+    table: str,
+    columns: str,
+    uuids: str,
+    grouped: str = '',
 ) -> sqlite3.Cursor:
     """Return a table's rows of these providers."""
     return db.execute(
         f'select {columns} from {table} where uuid in'  # noqa: S608 (constants)
-        ' (select value from json_each(?))',
+        f' (select value from json_each(?)) {grouped}',
         (uuids,),
     )
 

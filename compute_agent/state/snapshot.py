@@ -379,7 +379,8 @@ class Snapshot:
             ' (select value from json_each(?))',
             (self._site.id(db), packed(uuids)),
         )
-        return {row[1]: _reading(row) for row in found}
+        readings = map(_reading, found)
+        return {one.provider.uuid: one for one in readings}
 
 
 def _reading(row: Sequence[object]) -> provider.Reading:

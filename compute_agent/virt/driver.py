@@ -81,7 +81,8 @@ class ComputeDriver(abc.ABC):
         updates a provider's traits without it. Adding and removing other
         traits removes none of them. The value applies to all nodes of the driver. The
         agent reads it after each description, so a driver with one node may
-        compute it from its findings.
+        compute it from its findings. For nodes that need no description
+        (``facts``), it reads it once in each cycle.
         """
         return ()
 

@@ -5,15 +5,17 @@ The agent's cycle times its calls of drivers here; the daemon's metrics watch
 ``CALLS``.
 """
 
-import dataclasses
 import time
+import typing
 
 from ..watchers import Watchers
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(typing.NamedTuple):
     """A call of a driver that returned or failed.
+
+    A named tuple is made faster than a dataclass, and each node makes one in
+    each cycle.
 
     :ivar driver: the driver's name in ``compute_driver``
     :ivar call: ``nodes``, ``changes``, ``facts`` or ``describe``

@@ -174,12 +174,11 @@ class LastObservations:
                 last.aggregates
                 and (sharing is None or last.sharing is not sharing)
             )
-            or any(
-                stored.get(row.uuid) is not reading or is_stale(row, reading)
-                for row, reading in zip(rows, last.readings, strict=False)
-            )
         ):
             return None
+        for row, reading in zip(rows, last.readings, strict=False):
+            if stored.get(row.uuid) is not reading or is_stale(row, reading):
+                return None
         return last.result
 
     def finish(

@@ -89,6 +89,9 @@ class Observer:
         self.names = NameCache(self._reader, state, self._providers.is_overdue)
         self._watched: dict[str, set[str]] = {}
         self._last = observation.LastObservations()
+        # After so many writes to the state database, the nodes without recorded
+        # providers in other trees, with the observations that were checked.
+        self._complete = 0, dict[str, Observation]()
 
     def observe(
         self, node_uuids: Sequence[str]
@@ -137,27 +140,63 @@ class Observer:
         stored = self._store.snapshot.readings(
             row.uuid for rows in lists.values() for row in rows
         )
-        created = self._store.records.created_for(lists)
-        members = self._store.snapshot.members(lists)
+        sharing = self._sharing.reusable(lambda: self._own(trees, lists))
+        is_due = self._providers.is_due
+        found = {}
+        for uuid, rows in lists.items():
+            last = self._last.unchanged(uuid, rows, stored, sharing)
+            if last is None:
+                continue
+            for row in rows:
+                if is_due(stored[row.uuid]):
+                    break
+            else:
+                found[uuid] = last
+        return self._without_missing(found)
+
+    def _own(
+        self,
+        trees: Mapping[str, list_strategy.Rows | errors.AgentError],
+        node_uuids: Iterable[str],
+    ) -> set[str]:
+        """Return the providers in these trees, and those created for the nodes."""
         own = {
             row.uuid
             for rows in trees.values()
             if not isinstance(rows, errors.AgentError)
             for row in rows
         }
-        sharing = self._sharing.reusable(own.union(*created.values()))
-        found = {}
-        for uuid, rows in lists.items():
-            last = self._last.unchanged(uuid, rows, stored, sharing)
-            if (
-                last is not None
-                and last.home >= members.get(uuid, _NOBODY)
-                and last.home.issuperset(created.get(uuid, ()))
-                and not any(
-                    self._providers.is_due(stored[r.uuid]) for r in rows
-                )
-            ):
-                found[uuid] = last
+        return own.union(*self._store.records.created_for(node_uuids).values())
+
+    def _without_missing(
+        self, found: dict[str, Observation]
+    ) -> dict[str, Observation]:
+        """Leave out the nodes that have recorded providers in other trees.
+
+        A node that had none is not looked up again before the next write to
+        the state database.
+        """
+        writes = self._store.journal.writes()
+        at, complete = self._complete
+        if at != writes:
+            complete = {}
+            self._complete = writes, complete
+        asked = [
+            uuid
+            for uuid, one in found.items()
+            if complete.get(uuid) is not one
+        ]
+        if asked:
+            created = self._store.records.created_for(asked)
+            members = self._store.snapshot.members(asked)
+            for uuid in asked:
+                known = members.get(uuid, _NOBODY)
+                if not found[uuid].home.issuperset(
+                    [*known, *created.get(uuid, ())]
+                ):
+                    del found[uuid]
+        # Another thread may have begun a new one after a write.
+        complete |= found
         return found
 
     def _observe(
@@ -338,6 +377,9 @@ class Observer:
         for uuid in self._watched.keys() - nodes:
             del self._watched[uuid]
         self._last.keep_only(nodes)
+        _, complete = self._complete
+        for uuid in complete.keys() - nodes:
+            del complete[uuid]
         self._sharing.forget_unlisted()
         self._lists.lone.keep_only(nodes)
         self._store.forget_except(nodes)

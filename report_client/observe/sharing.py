@@ -66,17 +66,21 @@ class SharingProviders:
         """The list that the last observation was made with; None if unknown."""
         return self._cached
 
-    def reusable(self, own: Container[str]) -> '_CachedList | None':
+    def reusable(
+        self, own: Callable[[], Container[str]]
+    ) -> '_CachedList | None':
         """Return the list that may be reused, None if it must be read again.
 
-        :param own: the providers in the nodes' own trees
+        :param own: returns the providers in the nodes' own trees
         """
         cached = self._good()
         if cached is None:
             return None
         listed = cached.shared.readings
-        if any(uuid in own or uuid in self._watched for uuid in listed):
-            return None
+        if listed:
+            nodes = own()
+            if any(uuid in nodes or uuid in self._watched for uuid in listed):
+                return None
         return cached
 
     def add_to(
@@ -120,7 +124,7 @@ class SharingProviders:
         self, aggregates: frozenset[str], own: set[str]
     ) -> observation.ObservationBuilder | None:
         """Return the providers of the cached list, None to read it again."""
-        cached = self.reusable(own)
+        cached = self.reusable(lambda: own)
         if cached is None or not aggregates <= cached.aggregates:
             return None
         return cached.shared

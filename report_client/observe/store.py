@@ -64,6 +64,9 @@ class Journal(Protocol):
     def moment(self) -> int:
         """Return the moment at which an observation begins."""
 
+    def writes(self) -> int:
+        """Return a number that each write to the state raises."""
+
     def newer(self, uuids: Iterable[str], since: int) -> set[str]:
         """Return the providers, among these, that were updated since then."""
 

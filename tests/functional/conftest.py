@@ -35,7 +35,7 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     ) -> deciding.Decision | Needs:
         decision = real(inputs, known)
         if not isinstance(decision, Needs):
-            made.append(inputs.policy.node_uuid)
+            made.append(inputs.seen.node_uuid)
         return decision
 
     monkeypatch.setattr(deciding, 'decide', decide)

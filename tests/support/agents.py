@@ -150,8 +150,9 @@ class Agent:
         uuids = {*seen.providers, *tree.get_provider_uuids()}
         resolved = resolve.resolve(
             tree,
+            seen.node_uuid,
             self.state.records.record(uuids, seen.node_uuid),
-            policy.Policy(node_uuid=seen.node_uuid),
+            policy.Policy(),
         )
         wanted = plan.Wanted(
             after=resolved.after,

@@ -105,11 +105,14 @@ class Descriptions:
         try:
             for one in by.listing:
                 with driver_calls.timed(one.called, 'facts'):
-                    found[one.source] = describe.facts(one.driver, node)
+                    told = describe.facts(one.driver, node)
+                if told is None:
+                    return None
+                found[one.source] = told
         except errors.DriverError as exc:
             by.spare(exc)
             return None
-        return None if any(v is None for v in found.values()) else found
+        return found
 
     def equal(self, node: Node, facts: Facts, others: Facts) -> bool:
         """Return True if the facts of all drivers are the same or equal.
@@ -195,6 +198,8 @@ class Descriptions:
     ) -> Record:
         """Return the record without what became nova's by a new mode."""
         record = self._records.record(uuids, node.uuid)
+        if self._mode is policy.Mode.OWNER:
+            return record
         given = given_up.of_mode(self._mode, record, node.uuid, seen.providers)
         if given == Record():
             return record

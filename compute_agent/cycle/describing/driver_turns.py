@@ -145,7 +145,8 @@ class DriverTurns:
             describe.authority(driver.driver, self._node)
         )
         self._check_removals(driver, tree)
-        self._amounts.note(tree, driver.source)
+        if self._drivers.drivers.are_several:
+            self._amounts.note(tree, driver.source)
         self._tree, self.allocations = tree, given or self.allocations
         self.authority[driver.source] = authority
 
@@ -155,8 +156,8 @@ class DriverTurns:
         :raises errors.DriverError: the driver removed or replaced such a
             provider
         """
-        if not self._drivers.drivers.sources - {driver.source}:
-            return  # no other driver
+        if not self._drivers.drivers.are_several:
+            return
         found = several_drivers.removed_of_others(
             self._tree or self._seen.tree(),
             tree,

@@ -191,14 +191,13 @@ class Rivals:
 
     def _note_former(self, uuids: Collection[str]) -> None:
         """Note marks that this agent had before, while the record shows it."""
+        own = self._own.trait if self._own is not None else ''
         for uuid in uuids:
             root = uuid in self._seen and self._seen[uuid].providers.get(uuid)
-            if root and self._own and self._own.trait not in root.traits:
-                self._former.update(
-                    one
-                    for one in mark.others(root.traits, self._own)
-                    if self._was_ours(uuid, one.trait)
-                )
+            if root and own not in root.traits:
+                for one in mark.others(root.traits, self._own):
+                    if self._was_ours(uuid, one.trait):
+                        self._former.add(one)
 
     def settled(self, uuid: str) -> None:
         """Note that a person gave this node to this agent."""

@@ -92,11 +92,15 @@ def unchanged(
     context: CycleContext,
     node: Node,
     seen: Observation | errors.AgentError,
+    last: NodeResult | None,
 ) -> NodeResult | None:
     """Return the result of a node that needs no cycle, None if it needs one.
 
     A node whose last plan was empty needs no cycle while nothing changed
     since.
+
+    :param last: the node's result in the last cycle, if it needed none then,
+        either; it is returned again while node and plan are the same objects
     """
     if (
         context.outage is not None
@@ -111,6 +115,8 @@ def unchanged(
         context.may_begin()
     except errors.Deposed:
         return None  # the node's cycle tells it
+    if last is not None and last.plan is made.plan and last.node is node:
+        return last
     return node_result.planned(node, made.plan)
 
 

@@ -64,6 +64,10 @@ _GONE = (
 )
 _LEFT_TO = '{} took the node over: all is left to that one'
 
+# The number of recent policies that a new one is compared with, to share an
+# equal one.
+_RECENT = 8
+
 
 def _no_orders() -> OrdersOf:
     return lambda _node: policy.NO_ORDERS
@@ -174,6 +178,12 @@ class NodePlanner:
         # The facts that drivers told in this cycle for nodes that did not
         # change.
         self._told: dict[str, Facts | None] = {}
+        # The policies that those of the nodes' last plans are compared with. The
+        # key has the ids of drivers, orders and contended items; the value keeps
+        # these objects alive, so that no id is used twice in a cycle.
+        self._policies: dict[tuple[int, ...], tuple[object, policy.Policy]]
+        self._policies = {}
+        self._recent: list[policy.Policy] = []
         self._left = frozenset[str]()
         self._is_ahead = False
 
@@ -217,6 +227,7 @@ class NodePlanner:
         self._records.check_files()
         self._left = frozenset(left)
         self._told.clear()
+        self._policies.clear()
         self._consumers.begin()
         self._orders = self._settings.orders()
         self._roots.begin()
@@ -468,9 +479,7 @@ class NodePlanner:
         leaving.describe(
             tree, node.uuid, record, mode=self._mode, left=self._left
         )
-        decides = policy.Policy(
-            node_uuid=node.uuid, contended=contended, held=held, leaves=True
-        )
+        decides = policy.Policy(contended=contended, held=held, leaves=True)
         made = self._removing(node, seen, tree, record, decides)
         return dataclasses.replace(made, given_up=forgotten) if who else made
 
@@ -694,9 +703,7 @@ class NodePlanner:
             and last.holds_for(
                 seen,
                 self._records.record(basis.uuids, node.uuid),
-                self._policy(
-                    node, contended, self._descriptions.authority(node)
-                ),
+                self._current_policy(node, contended),
             )
         )
 
@@ -714,6 +721,26 @@ class NodePlanner:
         self._empty_plans.keep(basis, made)
         return made
 
+    def _current_policy(
+        self, node: Node, contended: Collection[contention.Item]
+    ) -> policy.Policy:
+        """Return the policy to compare with that of a node's last plan.
+
+        The drivers' authority is read once in a cycle, not once for each node,
+        unless one of several drivers fails.
+        """
+        by = self._nodes.described_by(node)
+        rests_on = by, self._orders(node), contended
+        key = tuple(map(id, rests_on))
+        known = self._policies.get(key)
+        if known is not None:
+            return known[1]
+        authority = self._descriptions.authority(node)
+        made = self._policy(node, contended, authority)
+        if len(authority) == len(by.listing):
+            self._policies[key] = rests_on, made
+        return made
+
     def _policy(
         self,
         node: Node,
@@ -724,10 +751,10 @@ class NodePlanner:
         """Return the policy for a node, with its drivers' current authority.
 
         A driver of a single node may derive it from its findings, so a plan
-        uses the authority as it is after the description.
+        uses the authority as it is after the description. Nodes with equal
+        policies share one.
         """
-        return policy.Policy(
-            node_uuid=node.uuid,
+        made = policy.Policy(
             authority={} if self._is_companion else authority,
             mode=self._mode,
             ratios=self._settings.ratios,
@@ -736,3 +763,11 @@ class NodePlanner:
             held=held,
             mark=self._settings.mark,
         )
+        for known in self._recent:
+            # Equal items may name other nodes, for people.
+            if known == made and (
+                known.contended is contended or not contended
+            ):
+                return known
+        self._recent = [made, *self._recent[: _RECENT - 1]]
+        return made

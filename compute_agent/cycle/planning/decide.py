@@ -20,7 +20,7 @@ from ...plan import allocations, removal
 from ...plan.diff import diff
 from ...plan.needs import Known, Needs
 from ...plan.observation import Observation
-from ...plan.plan import Plan, Wanted
+from ...plan.plan import NOTHING_SET_ASIDE, Plan, Wanted
 from ...tree import assertion, provider
 from ...tree.provider_tree import ProviderTree
 from . import empty_plans
@@ -44,6 +44,9 @@ class Memory:
 
     causes: removal.Causes = removal.NO_CAUSES
     age: str | None = None
+
+
+_NOTHING_FOUND = Memory(age='')  # one for most nodes
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +107,7 @@ def decide(inputs: Inputs, known: Known) -> Decision | Needs:
     marks = _marks(inputs)
     resolved = resolve.resolve(
         inputs.tree,
+        seen.node_uuid,
         inputs.record.with_ours(
             (seen.node_uuid, assertion.Kind.TRAIT), {m.trait for m in marks}
         ),
@@ -227,7 +231,7 @@ def _wanted(
             *filter(None, [memory.age]),
         ),
         faults=(*tree.faults, *resolved.faults, *faults),
-        set_aside={**tree.set_aside},
+        set_aside={**tree.set_aside} if tree.set_aside else NOTHING_SET_ASIDE,
     )
 
 
@@ -299,8 +303,9 @@ def _memory(inputs: Inputs, resolved: resolve.Resolution) -> Memory:
     age = before.age
     if age is None:
         age = notes.older_record(
-            inputs.tree, inputs.record, inputs.policy.node_uuid
+            inputs.tree, inputs.record, inputs.seen.node_uuid
         )
-    return Memory(
+    found = Memory(
         causes=resolved.causes.with_earlier(before.causes), age=age or ''
     )
+    return _NOTHING_FOUND if found == _NOTHING_FOUND else found

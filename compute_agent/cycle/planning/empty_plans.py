@@ -10,6 +10,7 @@ the memo; its threads each work on a different node.
 """
 
 import dataclasses
+import hashlib
 import marshal
 from collections.abc import Callable, Collection, Mapping
 
@@ -24,16 +25,17 @@ from .node_plan import NodePlan
 class KeptFacts:
     """The facts of a plan until the next cycle, in little memory.
 
-    Plain data, such as a driver decodes from JSON, is kept as text, because the
-    driver has its own objects and makes new ones in each cycle. Equal texts are
-    equal facts. (Equal facts may differ as text; then the node is described.)
+    For plain data, such as decoded JSON, only a digest is kept, because the
+    driver has its own objects and makes new ones in each cycle. Facts with
+    equal digests are equal. (Equal facts may differ as text, and so in their
+    digests; then the node is described.)
     """
 
-    __slots__ = ('_facts', '_text')
+    __slots__ = ('_digest', '_facts')
 
     def __init__(self, facts: Mapping[str, object]) -> None:
-        self._text = _as_text(facts)
-        self._facts = facts if self._text is None else None
+        self._digest = _digest(facts)
+        self._facts = facts if self._digest is None else None
 
     def are(
         self,
@@ -45,19 +47,20 @@ class KeptFacts:
         :param equal: compares facts that are not plain data
         """
         if self._facts is None:
-            return _as_text(facts) == self._text
+            return _digest(facts) == self._digest
         return equal(self._facts, facts)
 
 
-def _as_text(facts: Mapping[str, object]) -> bytes | None:
-    """Return plain data as text, which is never decoded; None for other data.
+def _digest(facts: Mapping[str, object]) -> bytes | None:
+    """Return the digest of plain data; None for other data.
 
     Version 2 of marshal's format writes each value in one way only.
     """
     try:
-        return marshal.dumps(facts, 2)  # type: ignore[arg-type]
+        text = marshal.dumps(facts, 2)  # type: ignore[arg-type]
     except ValueError:
         return None
+    return hashlib.blake2b(text, digest_size=16).digest()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -95,6 +95,8 @@ class NodePlan:
 
     def waits_as_a_whole(self) -> bool:
         """Return True if all its operations wait until a person allows them."""
+        if not self.takeovers:
+            return False
         if any(one.marks for one in self.waiting()):
             return True
         held = self.held()

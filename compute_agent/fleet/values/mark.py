@@ -73,9 +73,14 @@ def parse(trait: str) -> Mark | None:
 
 def marks(traits: Iterable[str]) -> list[Mark]:
     """Return the marks among these traits, in order."""
+    return [*_marks(frozenset(traits))]
+
+
+@functools.lru_cache(maxsize=1024)  # most nodes have the same traits
+def _marks(traits: frozenset[str]) -> tuple[Mark, ...]:
     prefix = f'{names.CUSTOM_PREFIX}{PREFIX}'
     found = (parse(t) for t in traits if t.startswith(prefix))
-    return sorted(each for each in found if each)
+    return tuple(sorted(each for each in found if each))
 
 
 def others(traits: Iterable[str], own: Mark | None) -> list[Mark]:

@@ -60,11 +60,13 @@ class Drift:
 class Known:
     """The knowledge about one node, without its driver.
 
+    :ivar node_uuid: the node's root
     :ivar agreed: the providers as agreed
     :ivar live: the providers as placement has them
     :ivar seen: the providers as the agent's last cycle saw them
     """
 
+    node_uuid: str
     agreed: provider.Snapshot
     live: provider.Snapshot
     seen: provider.Snapshot
@@ -77,7 +79,7 @@ def drift(known: Known) -> list[Drift]:
     found = [*_Comparison(known).drift()]
     who = takeover.others(
         takeover.marks_on(
-            known.policy.node_uuid,
+            known.node_uuid,
             known.live,
             known.record,
             known.policy.mark,
@@ -112,7 +114,7 @@ class _Comparison:
                 yield _new(new)
 
     def _gone(self, old: provider.Provider) -> Drift:
-        is_root = old.uuid == self._policy.node_uuid
+        is_root = old.uuid == self._known.node_uuid
         waits = is_root and not self._policy.orders.recreates_roots
         if is_root and self._policy.is_companion:
             fate, why = Fate.LEFT, "the root is nova-compute's"
@@ -137,7 +139,7 @@ class _Comparison:
 
     def _moved(self, old: provider.Provider, new: provider.Provider) -> Drift:
         here = Change(uuid=new.uuid, kind=None, existed=True, exists=True)
-        if new.uuid == self._policy.node_uuid:
+        if new.uuid == self._known.node_uuid:
             fate = Fate.LEFT
             why = (
                 'the node waits: see "compute-agent resource provider rename"'

@@ -78,6 +78,10 @@ class Entries:
     by_uuid: Mapping[str, Entry] = dataclasses.field(default_factory=dict)
     by_name: Mapping[str, Entry] = dataclasses.field(default_factory=dict)
 
+    def __bool__(self) -> bool:
+        """Return True if there is an entry."""
+        return bool(self.every_root or self.by_uuid or self.by_name)
+
     @property
     def explicit(self) -> Iterator[Entry]:
         """The entries that name one provider."""

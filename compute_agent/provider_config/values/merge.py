@@ -9,7 +9,7 @@ name, an entry or the whole file was deleted.
 """
 
 import dataclasses
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from ...ownership.beside_nova import companion
 from ...ownership.record import Record
@@ -26,7 +26,7 @@ def merge(
     entries: Entries,
     *,
     is_companion: bool = False,
-) -> list[Entry]:
+) -> Sequence[Entry]:
     """Assert the entries for this tree's providers; return those entries.
 
     :param tree: the node's tree as the driver described it
@@ -34,12 +34,23 @@ def merge(
     :param is_companion: nova-compute reports the node, and the files give
         inventory to this agent's own children only
     """
+    if not (entries or _has_claims(record)):
+        return ()
     run = _Merge(tree, node_uuid, record, is_companion=is_companion)
     found = run.matching(entries)
     for uuid, entry in found:
         run.add(uuid, entry)
     run.declare()
     return [entry for _, entry in found]
+
+
+def _has_claims(record: Record) -> bool:
+    """Return True if a file claims, or claimed, names of these providers."""
+    return any(
+        assertion.is_file(source)
+        for claims in record.claims.values()
+        for source in claims
+    )
 
 
 @dataclasses.dataclass(slots=True)

@@ -26,6 +26,12 @@ def count(db: sqlite3.Connection) -> int:
     return int(writes)
 
 
+def current(db: sqlite3.Connection) -> int:
+    """Return the number of writes that were committed."""
+    (writes,) = db.execute('select writes from written').fetchone()
+    return int(writes)
+
+
 def note(file: int, writes: int) -> None:
     """Note in the file beside the database how many writes were committed.
 
@@ -51,8 +57,7 @@ def forget_if_older(db: sqlite3.Connection, writes: int) -> bool:
 
     :param writes: the number of writes in the file beside it
     """
-    (own,) = db.execute('select writes from written').fetchone()
-    if own >= writes:
+    if current(db) >= writes:
         return False
     (names,) = db.execute('select count(*) from ours').fetchone()
     db.execute('begin immediate')

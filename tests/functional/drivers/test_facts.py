@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """A driver that gives facts is asked to describe where something moved."""
 
+import dataclasses
+
 import agents
 import pytest
 from agents import NAME, NODE
 
 from compute_agent import errors
 from compute_agent.cycle.resource_tracker import Status
+from compute_agent.limits import contention
+from compute_agent.ownership.policy import Orders
 from compute_agent.provider_config import files as provider_config_files
+from compute_agent.virt.drivers import Drivers
 
 OTHER = '22222222-2222-4222-8222-222222222222'
 NODES = {NODE: NAME, OTHER: 'node-2'}
 CONSUMER = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
+ALLOWED = Orders(takes_over=True)
+MASKED = Orders(masked=['HW_CPU_X86_AVX'], takes_over=True)
 FILE = """
 meta: {schema_version: '1.0'}
 providers:
@@ -109,6 +116,130 @@ def test_an_agent_that_lost_its_share_says_so_of_unchanged_nodes(
         agent.done()
     is_lost.append(True)
     assert [r.untried for r in agent.sync()] == [True, True]
+
+
+@pytest.mark.catches('the authority of drivers is asked for once and for all')
+def test_another_authority_is_planned_while_the_facts_are_the_same(
+    agent_factory, driver, operator
+):
+    agent = agent_factory(driver)
+    driver.describe = lambda tree, node: (
+        driver.described.append(node),
+        tree.declare_traits(node, *driver.known[node][0]),
+    )
+    agent.done()
+    operator.add_traits('HW_NIC_SRIOV')
+    for _ in range(3):
+        agent.done()
+    assert 'HW_NIC_SRIOV' in operator.traits()
+    driver.described.clear()
+    driver._authority = ('HW_NIC_*',)
+    agent.done()
+    assert sorted(driver.described) == sorted(NODES.values())
+    assert 'HW_NIC_SRIOV' not in operator.traits()
+    for _ in range(2):
+        driver.described.clear()
+        agent.done()
+    assert driver.described == []
+
+
+def test_the_authority_is_read_once_for_nodes_that_are_as_before(
+    agent, driver, monkeypatch
+):
+    read = []
+    monkeypatch.setattr(
+        Driver, 'authority', property(lambda _self: read.append(1) or ())
+    )
+    agent.done()
+    assert len(read) == 1
+
+
+def test_an_authority_that_fails_once_has_no_node_described(
+    agent_factory, monkeypatch
+):
+    first, second = Driver(), Driver()
+    second.describe = lambda *_any: None
+    agent = agent_factory(Drivers({'a': first, 'b': second}))
+    for _ in range(4):
+        agent.done()
+    failures = [RuntimeError('the card does not answer')]
+
+    def authority(self):
+        if self is second and failures:
+            raise failures.pop()
+        return ()
+
+    first.described.clear()
+    monkeypatch.setattr(Driver, 'authority', property(authority))
+    agent.sync()
+    assert not failures
+    assert first.described == []
+
+
+def test_nodes_with_the_same_rules_share_them(agent, driver):
+    driver.known = dict.fromkeys(driver.known, (['HW_CPU_X86_AVX2'], 8))
+    for _ in range(2):
+        agent.done()
+    plans = agent.tracker._planner._empty_plans
+    one, other = plans.last(NODE).basis, plans.last(OTHER).basis
+    assert one.policy is other.policy
+
+
+@pytest.mark.catches('equal policies are shared whatever nodes they name')
+def test_contended_items_name_the_nodes_of_now(agent):
+    planner = agent.tracker._planner
+    where = planner._nodes.listed[0]
+    for nodes in [(), (NAME, 'node-2'), ()]:
+        item = contention.Item(uuid=NODE, kind=None, nodes=nodes)
+        made = planner._policy(where, frozenset({item}), {})
+        assert [each.nodes for each in made.contended] == [nodes]
+
+
+def test_orders_for_one_node_reach_no_other(agent, driver, operator):
+    """The two nodes have the same driver, and had the same policy."""
+    planner = agent.tracker._planner
+    planner._settings = dataclasses.replace(
+        planner._settings,
+        orders=lambda: lambda node: MASKED if node.name == NAME else ALLOWED,
+    )
+    agent.done()
+    assert 'HW_CPU_X86_AVX' not in operator.traits()
+    assert 'HW_CPU_X86_AVX' in operator.traits(OTHER)
+    driver.described.clear()
+    for _ in range(2):
+        agent.done()
+    assert driver.described.count('node-2') == 0
+
+
+def test_the_result_of_an_unchanged_node_is_kept(agent, driver):
+    before = agent.done()
+    again = agent.done()
+    assert [a is b for a, b in zip(again, before, strict=True)] == [True] * 2
+    driver.known[NAME] = (['HW_CPU_X86_AVX2'], 8)
+    later = agent.done()
+    assert [a is b for a, b in zip(later, before, strict=True)] == [
+        False,
+        True,
+    ]
+
+
+def test_the_results_of_the_others_are_kept_in_a_cycle_of_some(agent):
+    before = agent.done()
+    (source,) = agent.tracker._nodes._answers
+    for names in ([], [NAME]):
+        agent.tracker.sync_changed({source: frozenset(names)})
+        again = agent.done()
+        assert [a is b for a, b in zip(again, before, strict=True)] == [
+            True
+        ] * 2
+
+
+@pytest.mark.catches('the result of an unchanged node keeps its old title')
+def test_another_title_is_in_the_result(agent, driver, monkeypatch):
+    agent.done()
+    monkeypatch.setattr(Driver, 'get_titles', lambda _self: {NAME: 'rack 1'})
+    result, _ = agent.done()
+    assert result.node.called == 'rack 1'
 
 
 @pytest.mark.catches('changed driver facts are ignored')

@@ -337,6 +337,7 @@ def test_drift_says_that_the_other_agent_reports_the_node(one, two, placement):
     seen = one.client.observe([FIRST])[FIRST]
     found = drift.drift(
         drift.Known(
+            node_uuid=FIRST,
             agreed={
                 FIRST: dataclasses.replace(
                     seen.providers[FIRST], traits=frozenset({'CUSTOM_RACK'})
@@ -345,9 +346,7 @@ def test_drift_says_that_the_other_agent_reports_the_node(one, two, placement):
             live=seen.providers,
             seen=seen.providers,
             record=one.state.records.record([FIRST], FIRST),
-            policy=policy.Policy(
-                node_uuid=FIRST, mark=mark.Mark.of('x', one.state.agent_id)
-            ),
+            policy=policy.Policy(mark=mark.Mark.of('x', one.state.agent_id)),
         )
     )
 

@@ -7,7 +7,7 @@ import threading
 from planted.catalogue import plant, stand_in, together
 from variants import Plant
 
-from compute_agent.cycle.node import node_planner
+from compute_agent.cycle.node import node_cycle, node_planner
 from compute_agent.cycle.planning import empty_plans
 from compute_agent.ownership import in_use
 from compute_agent.plan.diff import diff
@@ -152,7 +152,7 @@ together(
 
 @plant(empty_plans.KeptFacts.__init__, 'facts are compared with themselves')
 def _(_init, self, facts):
-    self._text, self._facts = None, facts
+    self._digest, self._facts = None, facts
 
 
 @plant(
@@ -274,6 +274,49 @@ class _NeverGoesBack(client.ReportClient):
 
 
 # --- the work of many nodes ---------------------------------------------------
+
+
+@plant(journal.Journal.writes, 'a node is looked for elsewhere once')
+def _(_writes, _self):
+    return 1
+
+
+@plant(
+    observer.Observer._without_missing,
+    'a node is looked for elsewhere in each cycle',
+)
+def _(without_missing, self, found):
+    self._complete = 0, {}
+    return without_missing(self, found)
+
+
+@plant(
+    node_planner.NodePlanner._policy,
+    'equal policies are shared whatever nodes they name',
+)
+def _(policy_of, self, node, contended, *more):
+    made = policy_of(self, node, contended, *more)
+    return next((one for one in self._recent[::-1] if one == made), made)
+
+
+@plant(
+    node_cycle.unchanged, 'the result of an unchanged node keeps its old title'
+)
+def _(unchanged, context, node, seen, last):
+    result = unchanged(context, node, seen, last)
+    is_same = result is not None and last is not None
+    return last if is_same and result.plan is last.plan else result
+
+
+@plant(
+    node_planner.NodePlanner._current_policy,
+    'the authority of drivers is asked for once and for all',
+)
+def _(current_policy, self, node, contended):
+    kept = vars(self).setdefault('kept', {})
+    if node.uuid not in kept:
+        kept[node.uuid] = current_policy(self, node, contended)
+    return kept[node.uuid]
 
 
 @plant(hierarchy.Hierarchy.__contains__, 'a provider is searched for')

@@ -170,7 +170,7 @@ def _too_wide(entry: str, trait: str, why: str) -> Broken:
 
 
 def _covers(entry: str, trait: str) -> bool:
-    return policy.Policy(node_uuid='', authority={'driver': (entry,)}).decides(
+    return policy.Policy(authority={'driver': (entry,)}).decides(
         'driver', trait
     )
 

@@ -153,7 +153,7 @@ def _may_go(trial: Trial, kind: Kind, name: str, *, is_complete: bool) -> bool:
 def _decided(trial: Trial) -> policy.Policy:
     """Return the rules of the driver's authority."""
     authority = trial.recorder.driver.authority
-    return policy.Policy(node_uuid='', authority={'driver': authority})
+    return policy.Policy(authority={'driver': authority})
 
 
 def _plant_providers(trial: Trial, done: Cycle) -> Held:

@@ -15,13 +15,11 @@ UUID = '11111111-1111-4111-8111-111111111111'
 )
 def test_what_is_neither_trait_nor_prefix_is_refused(authority):
     with pytest.raises(errors.DriverError, match='authority'):
-        Policy(node_uuid=UUID, authority={'driver': authority})
+        Policy(authority={'driver': authority})
 
 
 def test_names_and_prefixes_decide_what_they_say():
-    policy = Policy(
-        node_uuid=UUID, authority={'driver': ['HW_CPU_*', 'HW_ARCH_X86_64']}
-    )
+    policy = Policy(authority={'driver': ['HW_CPU_*', 'HW_ARCH_X86_64']})
     assert policy.decides('driver', 'HW_CPU_X86_AVX')
     assert policy.decides('driver', 'HW_ARCH_X86_64')
     assert not policy.decides('driver', 'HW_ARCH_X86_64_V2')
@@ -29,6 +27,6 @@ def test_names_and_prefixes_decide_what_they_say():
 
 
 def test_no_prefix_reaches_what_others_decide_by():
-    policy = Policy(node_uuid=UUID, authority={'driver': ['COMPUTE_*', 'O*']})
+    policy = Policy(authority={'driver': ['COMPUTE_*', 'O*']})
     assert not policy.decides('driver', 'COMPUTE_STATUS_DISABLED')
     assert not policy.decides('driver', 'OWNER_CYBORG')

@@ -42,11 +42,10 @@ def resolve(edit, record=OURS, authority=(), **orders):
     )
     edit(tree)
     decides = Policy(
-        node_uuid=ROOT,
         authority={'driver': authority},
         orders=policy.Orders(**orders),
     )
-    return ownership.resolve(tree, record, decides)
+    return ownership.resolve(tree, ROOT, record, decides)
 
 
 def silent(_tree):

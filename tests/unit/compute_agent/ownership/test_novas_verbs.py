@@ -30,7 +30,7 @@ class World:
             uuid=ROOT, name='root', traits=frozenset(traits)
         )
         self.record = Record()
-        self.policy = Policy(node_uuid=ROOT, authority={'driver': authority})
+        self.policy = Policy(authority={'driver': authority})
 
     def change(self, kind, names):
         """Let others set the names of one kind."""
@@ -44,7 +44,7 @@ class World:
         with tree.asserting(source):
             edit(tree)
         self._forget_the_absent()
-        done = ownership.resolve(tree, self.record, self.policy)
+        done = ownership.resolve(tree, ROOT, self.record, self.policy)
         self.root = done.after[ROOT]
         ours = dict(self.record.ours)
         for kind in Kind:

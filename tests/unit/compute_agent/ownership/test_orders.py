@@ -31,9 +31,9 @@ def resolve(edit, traits=(), record=None, authority=(), **orders):
     edit(tree)
     return ownership.resolve(
         tree,
+        ROOT,
         record or Record(),
         Policy(
-            node_uuid=ROOT,
             authority={'driver': authority},
             orders=policy.Orders(**orders),
         ),

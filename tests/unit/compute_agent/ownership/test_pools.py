@@ -56,8 +56,9 @@ def resolved(edit, record, outsiders, *, seen=(ROOT, ONE), policy=None):
     edit(tree)
     return resolve.resolve(
         tree,
+        NODE,
         record,
-        policy or Policy(node_uuid=NODE),
+        policy or Policy(),
         outsiders=outsiders,
     )
 
@@ -162,7 +163,7 @@ def test_one_that_another_node_of_the_agent_describes_stays_its_own():
 
 def test_what_a_person_orders_goes_whoever_uses_it():
     orders = Orders(prune=['CUSTOM_A', 'CUSTOM_B'])
-    policy = Policy(node_uuid=NODE, orders=orders)
+    policy = Policy(orders=orders)
     found = resolved(stop, Record(claims=CLAIMS), SOMEBODY, policy=policy)
     assert found.after[POOL].traits == set()
     assert 'DISK_GB' in found.after[POOL].inventories
@@ -170,7 +171,7 @@ def test_what_a_person_orders_goes_whoever_uses_it():
 
 
 def test_an_order_does_not_concern_one_that_nothing_describes():
-    policy = Policy(node_uuid=NODE, orders=Orders(prune=['CUSTOM_A']))
+    policy = Policy(orders=Orders(prune=['CUSTOM_A']))
     found = resolved(lambda _: None, Record(), NOBODY, policy=policy)
     assert found.after[POOL] == ONE
 
@@ -183,7 +184,7 @@ def test_one_that_the_agent_neither_made_nor_describes_is_not_deleted():
 
 
 def test_the_authority_of_a_driver_ends_at_its_node():
-    policy = Policy(node_uuid=NODE, authority={'driver': ['CUSTOM_*']})
+    policy = Policy(authority={'driver': ['CUSTOM_*']})
     found = resolved(stop, Record(claims=CLAIMS), NOBODY, policy=policy)
     assert found.after[POOL].traits == {'CUSTOM_B'}
 
@@ -248,9 +249,7 @@ def first_writes(edit, record):
     """Return the first writes of a plan for a pool of another writer."""
     tree = provider_tree.ProviderTree.from_providers([ROOT, ONE])
     edit(tree)
-    found = resolve.resolve(
-        tree, record, Policy(node_uuid=NODE), outsiders=NOBODY
-    )
+    found = resolve.resolve(tree, NODE, record, Policy(), outsiders=NOBODY)
     seen = Observation(
         node_uuid=NODE,
         providers=tree.baseline,

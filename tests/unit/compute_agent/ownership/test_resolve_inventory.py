@@ -93,7 +93,7 @@ def test_a_class_stays_or_goes(whose, said, fate, source, who):
     with tree.asserting(source):
         say(tree, who, said)
 
-    wanted = ownership.resolve(tree, record, Policy(node_uuid=ROOT))
+    wanted = ownership.resolve(tree, ROOT, record, Policy())
 
     records = {'stays': {IT: THERE}, 'new': {IT: whole(9)}}.get(fate, {})
     if said in {'other', 'to-other', 'but-keep'}:
@@ -116,8 +116,9 @@ def resolve(edit, inventories=None, record=None, **policy):
     edit(tree)
     wanted = ownership.resolve(
         tree,
+        ROOT,
         record or Record(),
-        Policy(node_uuid=ROOT, **policy),
+        Policy(**policy),
     )
     return wanted.after[ROOT].inventories
 

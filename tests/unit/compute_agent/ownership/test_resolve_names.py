@@ -167,8 +167,9 @@ def check(kind, whose, said, fate, source, who, it, authority=()):
 
     wanted = resolve.resolve(
         tree,
+        ROOT,
         record,
-        Policy(node_uuid=ROOT, authority={'driver': authority}),
+        Policy(authority={'driver': authority}),
     )
 
     if fate == 'clear':
@@ -240,6 +241,6 @@ def test_names_that_nothing_concerns_are_not_decided_one_by_one():
     tree.declare_traits('n50', 'CUSTOM_A')
 
     def plan():
-        resolve.resolve(tree, Record(), Policy(node_uuid=ROOT))
+        resolve.resolve(tree, ROOT, Record(), Policy())
 
     assert calls_of(claims.decide, plan) == 1

@@ -27,7 +27,7 @@ TO_BE, IS = 'inventory is to be reserved', 'inventory is reserved'
 NAMES = ['root', 'a', 'b', 'c', 'd']
 TRAITS = ['CUSTOM_A', 'HW_CPU_X86_AVX', 'OWNER_CYBORG']
 CLASSES = ['VCPU', 'CUSTOM_GOLD']
-POLICY = Policy(node_uuid=ROOT, authority={'driver': ('HW_CPU_*',)})
+POLICY = Policy(authority={'driver': ('HW_CPU_*',)})
 
 who = st.sampled_from(NAMES)
 traits = st.lists(st.sampled_from(TRAITS), max_size=2)
@@ -153,7 +153,7 @@ def remembered(record, seen, wanted):
 def resolved(tree, record):
     """Resolve it; no provider of others is in a pool's aggregate."""
     return resolve.resolve(
-        tree, record, POLICY, outsiders=dict.fromkeys(UUIDS, ())
+        tree, ROOT, record, POLICY, outsiders=dict.fromkeys(UUIDS, ())
     )
 
 

@@ -45,8 +45,9 @@ def resolve(edit, created=(), seen=(*HOME, *ABROAD), ours=None):
     edit(tree)
     return ownership.resolve(
         tree,
+        ROOT,
         Record(created=frozenset(created), ours=ours or {}),
-        Policy(node_uuid=ROOT),
+        Policy(),
         outsiders={SHARED: ()},
     )
 
@@ -424,8 +425,9 @@ def test_one_that_stays_keeps_a_whole_tree_above_it():
     edit(tree)
     wanted = ownership.resolve(
         tree,
+        ROOT,
         Record(created=frozenset({OTHER, CHILD, SHARED})),
-        Policy(node_uuid=ROOT),
+        Policy(),
     )
     assert wanted.after == provider.snapshot(seen)
 

@@ -50,8 +50,8 @@ def notes(
     tree = provider_tree.ProviderTree.from_providers([one])
     edit(tree)
     record = Record(claims=claims, was={ROOT: was} if was else {})
-    policy = Policy(node_uuid=ROOT, contended=contended)
-    found = resolve.resolve(tree, record, policy, authors).notes
+    policy = Policy(contended=contended)
+    found = resolve.resolve(tree, ROOT, record, policy, authors).notes
     return [note.partition(': ')[2] for note in found if 'restored' in note]
 
 

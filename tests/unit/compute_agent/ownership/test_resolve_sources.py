@@ -40,8 +40,9 @@ def resolve(seen, edit, record=None, **policy):
     edit(tree)
     return ownership.resolve(
         tree,
+        ROOT,
         record or Record(),
-        Policy(node_uuid=ROOT, **policy),
+        Policy(**policy),
     )
 
 
@@ -225,15 +226,13 @@ def test_without_a_record_names_are_added_and_none_removed(seen):
 
 
 def test_authority_is_a_name_or_the_beginning_of_one():
-    policy = Policy(
-        node_uuid=ROOT, authority={'driver': ('HW_CPU_*', 'COMPUTE_NODE')}
-    )
+    policy = Policy(authority={'driver': ('HW_CPU_*', 'COMPUTE_NODE')})
     assert policy.decides('driver', 'HW_CPU_X86_AVX')
     assert policy.decides('driver', 'COMPUTE_NODE')
     assert not policy.decides('driver', 'HW_GPU_API_VULKAN')
     assert not policy.decides('driver', 'HW_CPUS')
     assert not policy.decides('driver', 'COMPUTE_NODE_X')
-    assert not Policy(node_uuid=ROOT).decides('driver', 'HW_CPU_X86_AVX')
+    assert not Policy().decides('driver', 'HW_CPU_X86_AVX')
 
 
 @pytest.mark.parametrize(
@@ -252,14 +251,14 @@ def test_authority_is_a_name_or_the_beginning_of_one():
 )
 def test_an_authority_that_claims_what_nobody_meant_is_refused(authority):
     with pytest.raises(errors.DriverError, match='^authority .* is neither'):
-        Policy(node_uuid=ROOT, authority={'driver': authority})
+        Policy(authority={'driver': authority})
 
 
 def test_an_authority_that_its_driver_changes_is_another_in_the_next_cycle():
     given = ['HW_CPU_*']
-    policy = Policy(node_uuid=ROOT, authority={'driver': given})
+    policy = Policy(authority={'driver': given})
     given.append('CUSTOM_*')
-    assert policy != Policy(node_uuid=ROOT, authority={'driver': given})
+    assert policy != Policy(authority={'driver': given})
     assert not policy.decides('driver', 'CUSTOM_A')
 
 
@@ -268,7 +267,6 @@ def test_an_authority_that_its_driver_changes_is_another_in_the_next_cycle():
 )
 def test_no_authority_decides_by_what_others_decide(name):
     policy = Policy(
-        node_uuid=ROOT,
         authority={'driver': (name, f'{name[:8]}*', f'{name[:4]}*')},
     )
     assert not policy.decides('driver', name)

@@ -20,8 +20,9 @@ def notes(describe, record=None, authority=(), traits=TRAITS):
     describe(tree)
     return resolve.resolve(
         tree,
+        ROOT,
         record or Record(),
-        Policy(node_uuid=ROOT, authority={'driver': authority}),
+        Policy(authority={'driver': authority}),
     ).notes
 
 

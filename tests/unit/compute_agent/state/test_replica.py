@@ -115,7 +115,9 @@ def test_a_standby_has_the_holders_record(holder, standby):
     standby.replica.catch_up()
     holder.add('CUSTOM_A')
     holder.state.agreed_names.agree(NODE, 'cn1')
+    before = standby.state.journal.writes()
     standby.replica.catch_up()
+    assert standby.state.journal.writes() > before
     assert ours(standby) == {'CUSTOM_A'}
     holder.state.records.take_over([NODE])
     holder.add('CUSTOM_A', 'CUSTOM_B', generation=2)

@@ -120,8 +120,9 @@ class Page:
         aside = map(str, self.tree.set_aside.values())
         resolved = resolve.resolve(
             self.tree,
+            ROOT,
             the_record(self._given),
-            policy.Policy(node_uuid=ROOT),
+            policy.Policy(),
         )
         before, known = (
             self.tree.baseline,

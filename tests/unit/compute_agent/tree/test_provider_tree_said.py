@@ -38,7 +38,7 @@ SEEN = provider.snapshot(
     ]
 )
 RECORD = Record(created=frozenset(UUIDS.values()))
-POLICY = Policy(node_uuid=UUIDS[ROOT])
+POLICY = Policy()
 
 WHO = st.sampled_from((A, B, SHARED))
 EDITS = st.one_of(
@@ -73,7 +73,7 @@ def described(edits):
 
 def wanted(tree):
     try:
-        return resolve.resolve(tree, RECORD, POLICY).after
+        return resolve.resolve(tree, UUIDS[ROOT], RECORD, POLICY).after
     except errors.AgentError as exc:
         return str(exc)
 

@@ -35,6 +35,43 @@ def test_what_was_created_for_a_node_is_observed_wherever_it_stands(station):
     assert station.asking(NODE)[1] == ['in_tree=node', 'in_tree=other']
 
 
+@pytest.mark.catches('a node is looked for elsewhere once')
+def test_what_is_created_later_is_observed_though_the_node_is_as_before(
+    station,
+):
+    for _ in range(3):
+        station.look(NODE, 'second')
+    station.create(NODE, OTHER)
+    found = station.look(NODE, 'second')
+    assert content(found[NODE]) == {NODE: 5, OTHER: 1}
+
+
+@pytest.mark.catches('a node is looked for elsewhere in each cycle')
+def test_the_database_is_asked_what_is_elsewhere_after_a_write_only(
+    station, monkeypatch
+):
+    station.cloud.put('second')
+    asked, real = [], type(station.state.records).created_for
+
+    def created_for(records, uuids):
+        asked.append(sorted(uuids))
+        return real(records, uuids)
+
+    monkeypatch.setattr(
+        type(station.state.records), 'created_for', created_for
+    )
+    for _ in range(3):
+        station.look(NODE, 'second')
+    asked.clear()
+    for _ in range(2):
+        station.look(NODE, 'second')
+        station.look(NODE)
+    assert asked == []
+    station.create('third', OTHER)
+    station.look(NODE, 'second')
+    assert asked == [[NODE, 'second']]
+
+
 def test_what_was_created_for_another_node_is_not(station):
     station.create('second', OTHER)
     found, asked = station.asking(NODE, 'second')

@@ -43,9 +43,7 @@ def inputs(now, edit, claims=HELD):
     tree = seen.tree()
     edit(tree)
     record = Record(claims=claims, was={NODE: WAS} if now else {})
-    return decide.Inputs(
-        tree=tree, seen=seen, record=record, policy=Policy(node_uuid=NODE)
-    )
+    return decide.Inputs(tree=tree, seen=seen, record=record, policy=Policy())
 
 
 def described(tree):
@@ -133,7 +131,7 @@ def reserving(edit, **seen):
     given = dataclasses.replace(
         given,
         seen=dataclasses.replace(given.seen, **seen),
-        policy=Policy(node_uuid=NODE, orders=Orders(prune=['VCPU'])),
+        policy=Policy(orders=Orders(prune=['VCPU'])),
     )
     used = {NODE: {'VCPU': frozenset({CONSUMER})}}
     made = decide.decide(given, Known(consumers=used, names=NAMES)).made

@@ -26,7 +26,7 @@ BASIS = empty_plans.Basis(
     uuids=frozenset({NODE}),
     seen=SEEN,
     record=record.Record(),
-    policy=Policy(node_uuid=NODE),
+    policy=Policy(),
     description=([(NODE, NODE, None)], {}, [], [], []),
 )
 PLAN = node_plan.NodePlan(
@@ -44,7 +44,7 @@ def kept():
 def test_equal_inputs_lead_to_the_same_plan():
     again = dataclasses.replace(
         BASIS,
-        policy=Policy(node_uuid=NODE),
+        policy=Policy(),
         description=([(NODE, NODE, None)], {}, [], [], []),
     )
     assert BASIS.leads_to_the_plan_of(again)
@@ -62,7 +62,7 @@ def test_facts_and_files_count_only_as_far_as_they_are_described():
     [
         {'seen': dataclasses.replace(SEEN)},  # equal, but observed again
         {'record': record.Record()},
-        {'policy': Policy(node_uuid=NODE, orders=Orders(masked=('HW_*',)))},
+        {'policy': Policy(orders=Orders(masked=('HW_*',)))},
         {'description': ([(NODE, 'other', None)], {}, [], [], [])},
         {'description': None},
     ],
@@ -107,15 +107,15 @@ def seen_with(**fields):
 )
 def test_an_empty_plan_holds_for_equal_providers(seen, holds):
     kept = empty_plans.EmptyPlan(basis=BASIS, made=PLAN)
-    now = seen, record.Record(), Policy(node_uuid=NODE)
+    now = seen, record.Record(), Policy()
     assert kept.holds_for(*now) is holds
 
 
 def test_an_empty_plan_does_not_hold_for_another_record_or_policy():
     kept = empty_plans.EmptyPlan(basis=BASIS, made=PLAN)
-    policy = Policy(node_uuid=NODE)
+    policy = Policy()
     other = record.Record(created=frozenset({NODE}))
-    masking = Policy(node_uuid=NODE, orders=Orders(masked=('HW_*',)))
+    masking = Policy(orders=Orders(masked=('HW_*',)))
     assert not kept.holds_for(SEEN, other, policy)
     assert not kept.holds_for(SEEN, BASIS.record, masking)
 

@@ -114,15 +114,15 @@ def test_a_child_that_the_driver_makes_in_this_cycle_is_found():
 def test_an_entry_of_another_tree_matches_nothing():
     tree = tree_of()
     others = [entry('CUSTOM_A', uuid=CHILD), entry('CUSTOM_A', name='cn2')]
-    assert merge(tree, *others) == []
+    assert not merge(tree, *others)
     assert not tree.assertions
     assert not tree.notes
 
 
 def test_a_uuid_is_no_name_and_a_name_no_uuid():
     tree = tree_of(placed(name=CHILD))
-    assert merge(tree, entry('CUSTOM_A', uuid=CHILD)) == []
-    assert merge(tree, entry('CUSTOM_A', name=NODE)) == []
+    assert not merge(tree, entry('CUSTOM_A', uuid=CHILD))
+    assert not merge(tree, entry('CUSTOM_A', name=NODE))
 
 
 @pytest.mark.parametrize('created', [[], [SHARED]])
@@ -227,7 +227,7 @@ def test_what_a_file_held_goes_when_its_name_goes():
         ours=['CUSTOM_A', 'CUSTOM_B'], CUSTOM_A=FROM_A, CUSTOM_B=FROM_A
     )
     merge(tree, entry('CUSTOM_B'), record=record)
-    wanted = resolve.resolve(tree, record, Policy(node_uuid=NODE))
+    wanted = resolve.resolve(tree, NODE, record, Policy())
     assert wanted.after[NODE].traits == {'CUSTOM_B'}
 
 
@@ -236,7 +236,7 @@ def test_what_moved_to_another_file_stays():
     record = recorded(ours=['CUSTOM_A'], CUSTOM_A=FROM_A)
     merge(tree, entry('CUSTOM_A', path=B), record=record)
     assert said(tree) == {FROM_A: set(), FROM_B: {'CUSTOM_A'}}
-    wanted = resolve.resolve(tree, record, Policy(node_uuid=NODE))
+    wanted = resolve.resolve(tree, NODE, record, Policy())
     assert wanted.after[NODE].traits == {'CUSTOM_A'}
     assert not tree.notes
 
