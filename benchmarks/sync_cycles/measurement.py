@@ -69,6 +69,11 @@ class Floor:
     parse: float
     length: int
 
+    @property
+    def whole(self) -> float:
+        """The seconds of both."""
+        return self.wall + self.parse
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
