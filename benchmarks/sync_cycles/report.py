@@ -120,11 +120,10 @@ def _floor(
     place: measurement.Place,
     found: summary.Cells,
 ) -> Iterator[str]:
-    floors = [one for one in results.floors if one.place == place]
+    least = summary.least_floors(results.floors).get(place)
     steady = found.get((scenarios.STEADY.name, scenarios.OURS))
-    if not floors or steady is None:
+    if least is None or steady is None:
         return
-    least = min(floors, key=lambda one: one.whole)
     yield ''
     yield (
         f'The floor of who reads the list of all providers: placement answers '

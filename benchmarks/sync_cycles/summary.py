@@ -38,6 +38,18 @@ def places(
     return list(dict.fromkeys(each.place for each in measured))
 
 
+def least_floors(
+    floors: Sequence[measurement.Floor],
+) -> dict[measurement.Place, measurement.Floor]:
+    """Return the quickest floor of each place."""
+    found: dict[measurement.Place, measurement.Floor] = {}
+    for one in floors:
+        known = found.setdefault(one.place, one)
+        if one.whole < known.whole:
+            found[one.place] = one
+    return found
+
+
 def cells(
     measured: Sequence[measurement.Measurement], place: measurement.Place
 ) -> dict[tuple[str, str], Cell]:

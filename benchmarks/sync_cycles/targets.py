@@ -65,9 +65,9 @@ def judged(
             if place.database == database
         },
         floors={
-            (one.place.shape, one.place.nodes): one.whole
-            for one in sorted(floors, key=lambda one: -one.whole)
-            if one.place.database == database
+            (place.shape, place.nodes): one.whole
+            for place, one in summary.least_floors(floors).items()
+            if place.database == database
         },
     )
     for target in TARGETS:

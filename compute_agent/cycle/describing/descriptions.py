@@ -14,7 +14,7 @@ from typing import TypeAlias
 from ... import errors
 from ...ownership import policy, several_drivers, taken_away
 from ...ownership.beside_nova import companion, given_up, reporter
-from ...ownership.record import Record
+from ...ownership.record import NOTHING, Record
 from ...plan import allocations as alloc
 from ...plan.observation import Observation
 from ...provider_config.files import ProviderConfigFiles
@@ -198,10 +198,8 @@ class Descriptions:
     ) -> Record:
         """Return the record without what became nova's by a new mode."""
         record = self._records.record(uuids, node.uuid)
-        if self._mode is policy.Mode.OWNER:
-            return record
         given = given_up.of_mode(self._mode, record, node.uuid, seen.providers)
-        if given == Record():
+        if given == NOTHING:
             return record
         self._records.give_up(node.uuid, given)
         return self._records.record(uuids, node.uuid)

@@ -17,7 +17,7 @@ from ...tree import assertion, names, provider
 from ...tree.assertion import Claims, Key, Kind
 from .. import nova_traits
 from ..policy import Mode
-from ..record import Record
+from ..record import NOTHING, Record
 
 
 def of_mode(
@@ -30,7 +30,7 @@ def of_mode(
         case Mode.REPORTER:
             return given_up_by_reporter(record, node_uuid, providers)
         case Mode.OWNER:
-            return Record()
+            return NOTHING
 
 
 def given_up(
