@@ -2,13 +2,17 @@
 """A real Ironic tells the driver what changed, whatever database it has.
 
 SQLite and MariaDB list nodes that were never updated last, PostgreSQL first.
-MariaDB keeps whole seconds. The tests set the clock of the driver's reader, which is private, so
-that they need not wait until no change can appear late.
+MariaDB keeps whole seconds. The tests set the clock of the driver's reader,
+which is private, so that they need not wait until no change can appear late.
+Ironic's clock stays: before they set the other one, they wait until Ironic's
+database gives the next change a newer time.
 """
 
 import contextlib
+import datetime as dt
 import pathlib
 
+import databases
 import pytest
 from ironic_agents import ironic_driver
 from ironic_fixture import PROGRAM, Ironic
@@ -98,9 +102,22 @@ def nodes(operator_of):
     ]
 
 
+def _is_past(operator_of):
+    """Return True if the next change has a newer time in whole seconds."""
+    newest = max(
+        dt.datetime.fromisoformat(node['updated_at'])
+        for node in operator_of.nodes()
+        if node['updated_at']
+    )
+    return dt.datetime.now(dt.UTC) >= newest + dt.timedelta(seconds=1)
+
+
 @pytest.fixture
 def driver(operator_of, nodes, clock):
     """A driver after its first list; nothing can appear late any more."""
+    databases.wait_for(
+        lambda: _is_past(operator_of), 'a second without a change in Ironic'
+    )
     made = ironic_driver(operator_of.url)
     made._nodes = reader.Reader(made._api, clock=clock)
     made.changes(None)
