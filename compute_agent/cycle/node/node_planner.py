@@ -47,11 +47,10 @@ from ..planning.node_plan import NodePlan
 from ..values.report_client import ReportClient
 from .known_consumers import KnownConsumers
 from .node_checks import ReporterChecks, Rivals, RootChecks
+from .node_policies import NodePolicies, OrdersOf
 
 LOG = logging.getLogger(__name__)
 
-# Returns the operator's orders for the names of a node.
-OrdersOf: TypeAlias = Callable[[Node], policy.Orders]
 # Returns who changed a name of a provider; empty for another writer.
 Author: TypeAlias = Callable[[provider.Provider, assertion.Kind, str], str]
 # Returns the nodes that left the list, but may exist.
@@ -63,10 +62,6 @@ _GONE = (
     'providers are left to that one'
 )
 _LEFT_TO = '{} took the node over: all is left to that one'
-
-# The number of recent policies that a new one is compared with, to share an
-# equal one.
-_RECENT = 8
 
 
 def _no_orders() -> OrdersOf:
@@ -147,7 +142,6 @@ class NodePlanner:
         self._client = client
         self._records = records
         self._settings = settings
-        self._orders = settings.orders()
         self._mode = settings.mode
         self._is_companion = self._mode is policy.Mode.COMPANION
         self._roots = RootChecks(
@@ -171,6 +165,14 @@ class NodePlanner:
             mode=self._mode,
         )
         self._descriptions.mark = self._trait()
+        self._policies = NodePolicies(
+            nodes,
+            self._descriptions.authority,
+            mode=self._mode,
+            ratios=settings.ratios,
+            orders=settings.orders(),
+            mark=settings.mark,
+        )
         self._rivals = self._rivals_of(settings.mark)
         self._empty_plans = EmptyPlans()
         self._consumers = KnownConsumers()
@@ -178,12 +180,6 @@ class NodePlanner:
         # The facts that drivers told in this cycle for nodes that did not
         # change.
         self._told: dict[str, Facts | None] = {}
-        # The policies that those of the nodes' last plans are compared with. The
-        # key has the ids of drivers, orders and contended items; the value keeps
-        # these objects alive, so that no id is used twice in a cycle.
-        self._policies: dict[tuple[int, ...], tuple[object, policy.Policy]]
-        self._policies = {}
-        self._recent: list[policy.Policy] = []
         self._left = frozenset[str]()
         self._is_ahead = False
 
@@ -196,6 +192,7 @@ class NodePlanner:
         self._settings = dataclasses.replace(self._settings, mark=own)
         self._rivals = self._rivals_of(own)
         self._descriptions.mark = self._trait()
+        self._policies.mark = own
         self._empty_plans.keep_only(())
 
     @property
@@ -227,9 +224,8 @@ class NodePlanner:
         self._records.check_files()
         self._left = frozenset(left)
         self._told.clear()
-        self._policies.clear()
+        self._policies.begin(self._settings.orders())
         self._consumers.begin()
-        self._orders = self._settings.orders()
         self._roots.begin()
         if self._reporter is not None:
             self._reporter.begin()
@@ -357,7 +353,7 @@ class NodePlanner:
         :param held: the removals that wait until a person approves them
         """
         why = self._reason_to_wait(node)
-        orders = self._orders(node)
+        orders = self._policies.orders(node)
         self._roots.check_missing_root(node, seen, orders)
         if node.uuid not in seen.providers and not orders.is_confirmed:
             self._rivals.check()
@@ -444,7 +440,7 @@ class NodePlanner:
         )
         self._watch_sharing(seen, tree)
         authority = self._descriptions.authority(node)
-        decides = self._policy(node, contended, authority, held)
+        decides = self._policies.of(node, contended, authority, held)
         return self._removing(node, seen, tree, record, decides)
 
     def plan_leaving(
@@ -504,7 +500,7 @@ class NodePlanner:
 
     def is_confirmed(self, node: Node) -> bool:
         """Return True if a person allowed whatever waits."""
-        return self._orders(node).is_confirmed
+        return self._policies.orders(node).is_confirmed
 
     def adopt(self, adopted: host_adoption.HostAdoption) -> None:
         """Give this host the uuid; the first write to its root is allowed.
@@ -583,7 +579,9 @@ class NodePlanner:
             tree=tree,
             seen=seen,
             record=self._records.record(uuids, node.uuid),
-            policy=self._policy(node, contended, described.authority, held),
+            policy=self._policies.of(
+                node, contended, described.authority, held
+            ),
             moves=described.moves,
             asks=True,
             # A companion writes to nothing of nova's that counts.
@@ -703,7 +701,7 @@ class NodePlanner:
             and last.holds_for(
                 seen,
                 self._records.record(basis.uuids, node.uuid),
-                self._current_policy(node, contended),
+                self._policies.current(node, contended),
             )
         )
 
@@ -719,55 +717,4 @@ class NodePlanner:
 
     def _keep(self, basis: Basis, made: NodePlan) -> NodePlan:
         self._empty_plans.keep(basis, made)
-        return made
-
-    def _current_policy(
-        self, node: Node, contended: Collection[contention.Item]
-    ) -> policy.Policy:
-        """Return the policy to compare with that of a node's last plan.
-
-        The drivers' authority is read once in a cycle, not once for each node,
-        unless one of several drivers fails.
-        """
-        by = self._nodes.described_by(node)
-        rests_on = by, self._orders(node), contended
-        key = tuple(map(id, rests_on))
-        known = self._policies.get(key)
-        if known is not None:
-            return known[1]
-        authority = self._descriptions.authority(node)
-        made = self._policy(node, contended, authority)
-        if len(authority) == len(by.listing):
-            self._policies[key] = rests_on, made
-        return made
-
-    def _policy(
-        self,
-        node: Node,
-        contended: Collection[contention.Item],
-        authority: Mapping[str, Sequence[str]],
-        held: frozenset[approval.Subject] = frozenset(),
-    ) -> policy.Policy:
-        """Return the policy for a node, with its drivers' current authority.
-
-        A driver of a single node may derive it from its findings, so a plan
-        uses the authority as it is after the description. Nodes with equal
-        policies share one.
-        """
-        made = policy.Policy(
-            authority={} if self._is_companion else authority,
-            mode=self._mode,
-            ratios=self._settings.ratios,
-            orders=self._orders(node),
-            contended=contended,
-            held=held,
-            mark=self._settings.mark,
-        )
-        for known in self._recent:
-            # Equal items may name other nodes, for people.
-            if known == made and (
-                known.contended is contended or not contended
-            ):
-                return known
-        self._recent = [made, *self._recent[: _RECENT - 1]]
         return made

@@ -191,7 +191,7 @@ def test_contended_items_name_the_nodes_of_now(agent):
     where = planner._nodes.listed[0]
     for nodes in [(), (NAME, 'node-2'), ()]:
         item = contention.Item(uuid=NODE, kind=None, nodes=nodes)
-        made = planner._policy(where, frozenset({item}), {})
+        made = planner._policies.of(where, frozenset({item}), {})
         assert [each.nodes for each in made.contended] == [nodes]
 
 

@@ -7,7 +7,11 @@ import threading
 from planted.catalogue import plant, stand_in, together
 from variants import Plant
 
-from compute_agent.cycle.node import node_cycle, node_planner
+from compute_agent.cycle.node import (
+    node_cycle,
+    node_planner,
+    node_policies,
+)
 from compute_agent.cycle.planning import empty_plans
 from compute_agent.ownership import in_use
 from compute_agent.plan.diff import diff
@@ -291,7 +295,7 @@ def _(without_missing, self, found):
 
 
 @plant(
-    node_planner.NodePlanner._policy,
+    node_policies.NodePolicies.of,
     'equal policies are shared whatever nodes they name',
 )
 def _(policy_of, self, node, contended, *more):
@@ -309,13 +313,13 @@ def _(unchanged, context, node, seen, last):
 
 
 @plant(
-    node_planner.NodePlanner._current_policy,
+    node_policies.NodePolicies.current,
     'the authority of drivers is asked for once and for all',
 )
-def _(current_policy, self, node, contended):
+def _(current, self, node, contended):
     kept = vars(self).setdefault('kept', {})
     if node.uuid not in kept:
-        kept[node.uuid] = current_policy(self, node, contended)
+        kept[node.uuid] = current(self, node, contended)
     return kept[node.uuid]
 
 
