@@ -9,11 +9,9 @@ failed read ever counts as empty. This module writes nothing to placement;
 ``client.py`` and ``apply/executor.py`` call it.
 """
 
-import dataclasses
 import functools
 import itertools
 import logging
-import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from compute_agent import errors, parallel
@@ -28,14 +26,15 @@ from . import (
     cached_reader,
     fallen,
     list_strategy,
+    name_cache,
     observation,
     reader,
     sharing,
     store,
+    whole_homes,
 )
 
 LOG = logging.getLogger(__name__)
-_NOBODY = frozenset[str]()
 
 
 class Observer:
@@ -86,12 +85,12 @@ class Observer:
             interval=sharing_interval,
         )
         self._workers = workers
-        self.names = NameCache(self._reader, state, self._providers.is_overdue)
+        self.names = name_cache.NameCache(
+            self._reader, state, self._providers.is_overdue
+        )
         self._watched: dict[str, set[str]] = {}
         self._last = observation.LastObservations()
-        # After so many writes to the state database, the nodes without recorded
-        # providers in other trees, with the observations that were checked.
-        self._complete = 0, dict[str, Observation]()
+        self._whole_homes = whole_homes.WholeHomes(state)
 
     def observe(
         self, node_uuids: Sequence[str]
@@ -152,7 +151,7 @@ class Observer:
                     break
             else:
                 found[uuid] = last
-        return self._without_missing(found)
+        return self._whole_homes.only(found)
 
     def _own(
         self,
@@ -167,37 +166,6 @@ class Observer:
             for row in rows
         }
         return own.union(*self._store.records.created_for(node_uuids).values())
-
-    def _without_missing(
-        self, found: dict[str, Observation]
-    ) -> dict[str, Observation]:
-        """Leave out the nodes that have recorded providers in other trees.
-
-        A node that had none is not looked up again before the next write to
-        the state database.
-        """
-        writes = self._store.journal.writes()
-        at, complete = self._complete
-        if at != writes:
-            complete = {}
-            self._complete = writes, complete
-        asked = [
-            uuid
-            for uuid, one in found.items()
-            if complete.get(uuid) is not one
-        ]
-        if asked:
-            created = self._store.records.created_for(asked)
-            members = self._store.snapshot.members(asked)
-            for uuid in asked:
-                known = members.get(uuid, _NOBODY)
-                if not found[uuid].home.issuperset(
-                    [*known, *created.get(uuid, ())]
-                ):
-                    del found[uuid]
-        # Another thread may have begun a new one after a write.
-        complete |= found
-        return found
 
     def _observe(
         self,
@@ -377,9 +345,7 @@ class Observer:
         for uuid in self._watched.keys() - nodes:
             del self._watched[uuid]
         self._last.keep_only(nodes)
-        _, complete = self._complete
-        for uuid in complete.keys() - nodes:
-            del complete[uuid]
+        self._whole_homes.keep_only(nodes)
         self._sharing.forget_unlisted()
         self._lists.lone.keep_only(nodes)
         self._store.forget_except(nodes)
@@ -527,66 +493,3 @@ def _with_descendants(
         before = len(found)
         found |= {row.uuid for row in rows if row.parent_uuid in found}
     return [row for row in rows if row.uuid in found]
-
-
-class NameCache:
-    """The traits and classes that one placement service knows, read seldom.
-
-    They are kept in the store. They are read again with the slow full read,
-    and after the service was unavailable, because it may have been upgraded.
-    The plans of several nodes are made in several threads.
-
-    :param is_overdue: returns True if a reading of that time is too old
-    """
-
-    def __init__(
-        self,
-        read: reader.Reader,
-        state: store.State,
-        is_overdue: Callable[[float], bool],
-    ) -> None:
-        self._reader = read
-        self._store = state
-        self._is_overdue = is_overdue
-        self._is_outdated = False
-        self._lock = threading.Lock()
-
-    def known(self) -> names.KnownNames:
-        """Return the traits and classes that placement knows."""
-        with self._lock:  # one thread reads for all others
-            known = self.remembered()
-            if (
-                known is None
-                or self._is_outdated
-                or self._is_overdue(known.read_at)
-            ):
-                known = self._reader.known_names()
-                self._store.site.save_known_names(known)
-                self._is_outdated = False
-        return known
-
-    def remembered(self) -> names.KnownNames | None:
-        """Return the cached traits and classes; None if nothing is cached."""
-        return self._store.site.known_names()
-
-    def learn(
-        self, traits: frozenset[str], resource_classes: frozenset[str]
-    ) -> None:
-        """Add created names to the cached ones."""
-        known = self.remembered()
-        if known is not None:
-            self._store.site.save_known_names(
-                dataclasses.replace(
-                    known,
-                    traits=known.traits | traits,
-                    resource_classes=known.resource_classes | resource_classes,
-                )
-            )
-
-    def mark_outdated(self) -> None:
-        """Have the names read again when all of them are needed next."""
-        self._is_outdated = True
-
-    def forget(self) -> None:
-        """Drop the cached names; they are read when they are needed next."""
-        self._store.site.save_known_names(None)

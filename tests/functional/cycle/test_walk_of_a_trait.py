@@ -15,7 +15,7 @@ from compute_agent.plan.operations import operations
 from compute_agent.tree import provider_tree
 from report_client import client
 from report_client.http import placement as http
-from report_client.observe import observer
+from report_client.observe import name_cache
 
 MOST = 25
 AVX = 'HW_CPU_X86_AVX512F'
@@ -45,7 +45,7 @@ class Walk:
         self.entries = []
         self._patch = monkeypatch.setattr
         self._watch(provider_tree.ProviderTree, 'declare_traits', 'declared')
-        self._watch(observer.NameCache, 'known', 'names read')
+        self._watch(name_cache.NameCache, 'known', 'names read')
         self._watch(claims, 'decide', 'decided')
         self._watch(operations.SetTraits, '__init__', 'planned')
         self._watch(

@@ -26,6 +26,7 @@ from report_client.observe import (
     lone_roots,
     observation,
     observer,
+    whole_homes,
 )
 
 
@@ -286,12 +287,12 @@ def _(_writes, _self):
 
 
 @plant(
-    observer.Observer._without_missing,
+    whole_homes.WholeHomes.only,
     'a node is looked for elsewhere in each cycle',
 )
-def _(without_missing, self, found):
-    self._complete = 0, {}
-    return without_missing(self, found)
+def _(only, self, found):
+    self._checked = 0, {}
+    return only(self, found)
 
 
 @plant(
