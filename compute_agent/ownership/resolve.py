@@ -12,7 +12,7 @@ belong to other writers and are left alone.
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..plan.needs import Outsiders
 from ..plan.removal import NO_CAUSES, Cause, Causes, Reason
@@ -85,21 +85,7 @@ def resolve(
     before = tree.baseline
     work = _Work(tree, node_uuid, record, policy, authors, outsiders)
     removed = [u for u in before if not tree.exists(u)]
-    shared = work.pools.keep(removed)
-    free = [u for u in removed if work.pools.has(u) and u not in shared]
-    staying, lines = undeletable.not_ours(
-        before, removed, record.created.union(free), shared
-    )
-    if not policy.is_companion:  # a companion keeps nova's children
-        work.notes.lines += lines
-    reserved, faults = undeletable.stranded(
-        before,
-        [u for u in staying if not (u in shared or work.is_novas_child(u))],
-        record.created,
-    )
-    kept = {u: reserved.get(u, before[u]) for u in staying}
-    partly = filter(work.pools.is_partly_ours, removed)
-    kept.update({u: work.without_claims(u) for u in partly})
+    kept, faults = work.kept(removed) if removed else ({}, [])
     wanted = {}
     for uuid in tree.get_provider_uuids():
         if work.is_renamed_pool(uuid):
@@ -161,11 +147,34 @@ class _Work:
             and self._before[uuid].name != self._tree.data(uuid).name
         )
 
-    def is_novas_child(self, uuid: str) -> bool:
-        """Return True for a child that a companion gave up to nova-compute."""
-        return self._policy.is_companion and uuid in given_up.novas_children(
-            self._record, {uuid: self._before[uuid]}
+    def kept(
+        self, removed: Sequence[str]
+    ) -> tuple[dict[str, provider.Provider], list[str]]:
+        """Return the removed providers that stay, and why they are a fault.
+
+        :param removed: the providers that are not in the tree any more
+        """
+        before, created = self._before, self._record.created
+        shared = self.pools.keep(removed)
+        free = [u for u in removed if self.pools.has(u) and u not in shared]
+        staying, lines = undeletable.not_ours(
+            before, removed, created.union(free), shared
         )
+        if not self._policy.is_companion:  # a companion keeps nova's children
+            self.notes.lines += lines
+        reserved, faults = undeletable.stranded(
+            before,
+            [
+                u
+                for u in staying
+                if not (u in shared or self._is_novas_child(u))
+            ],
+            created,
+        )
+        kept = {u: reserved.get(u, before[u]) for u in staying}
+        partly = filter(self.pools.is_partly_ours, removed)
+        kept.update({u: self.without_claims(u) for u in partly})
+        return kept, faults
 
     def deletion(self, uuid: str) -> Cause:
         """Return why a provider is deleted.
@@ -180,10 +189,13 @@ class _Work:
         return Cause(reason=Reason.REMOVED, sources=(source,))
 
     def wanted(self, uuid: str) -> provider.Provider:
-        """Return one provider as it should be."""
+        """Return one provider as it should be.
+
+        If that is as it is, it is the same object, which is quick to compare.
+        """
         data, before = self._tree.data(uuid), self._before.get(uuid)
         old = before or provider.Provider(uuid=uuid, name=data.name)
-        return provider.Provider(
+        made = provider.Provider(
             uuid=uuid,
             name=data.name,
             parent_uuid=self._parent(data, before),
@@ -192,6 +204,7 @@ class _Work:
             aggregates=self._decide(old, Kind.AGGREGATE),
             inventories=self._inventories(data, old),
         )
+        return before if before is not None and made == before else made
 
     def without_claims(self, uuid: str) -> provider.Provider:
         """Return another writer's pool without this agent's claims."""
@@ -204,6 +217,12 @@ class _Work:
             inventories={
                 rc: one for rc, one in old.inventories.items() if rc in classes
             },
+        )
+
+    def _is_novas_child(self, uuid: str) -> bool:
+        """Return True for a child that a companion gave up to nova-compute."""
+        return self._policy.is_companion and uuid in given_up.novas_children(
+            self._record, {uuid: self._before[uuid]}
         )
 
     def _parent(
@@ -242,6 +261,11 @@ class _Work:
         prunes = self._policy.orders.prune and not self.pools.has(old.uuid)
         if not (decided or prunes):
             return old.names_of(kind)
+        before = old.names_of(kind)
+        if claims.are_as_recorded(
+            before, asserted, self._record.claims.get(key, {})
+        ) and not (kind is Kind.TRAIT and self._policy.orders.masked):
+            return before
         inputs = self._inputs(old, kind, asserted)
         decision = claims.decide(inputs, self._policy)
         if inputs.is_pool:
@@ -285,7 +309,7 @@ class _Work:
         self,
         data: provider_tree.ProviderData,
         old: provider.Provider,
-    ) -> dict[str, inventory.Inventory]:
+    ) -> Mapping[str, inventory.Inventory]:
         """Return the wanted inventories, with the operator's ratios."""
         current = old.inventories
         names = self._decide(old, Kind.INVENTORY)
@@ -300,6 +324,8 @@ class _Work:
             else current[rc]
             for rc in sorted(names)
         }
+        if wanted == current:
+            return current
         self.notes.changed(old, self._restored_classes(old, wanted))
         return wanted
 

@@ -102,7 +102,9 @@ class AssertionLog:
         self, uuid: str, kind: assertion.Kind
     ) -> frozenset[str]:
         """Return the names that the other sources asserted in this cycle."""
-        by_source = self.by_key.get((uuid, kind), {})
+        by_source = self.by_key.get((uuid, kind))
+        if by_source is None:
+            return _NONE
         others = by_source.keys() - {self.current_source}
         return _NONE.union(*(by_source[o].names for o in others))
 

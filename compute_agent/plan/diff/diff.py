@@ -50,11 +50,12 @@ def plan(seen: Observation, wanted: Wanted, known: Known) -> Plan | Needs:
     after = wanted.after
     create: tuple[ops.NameOperation, ...] = ()
     left_out: list[str] = []
-    if adds_names(seen.providers, after):
+    if after != seen.providers and adds_names(seen.providers, after):
         if known.names is None:
             return Needs(node_uuid=seen.node_uuid, names=True)
         after, create, left_out = admit(seen.providers, after, known.names)
-    _check_moves(seen, after, wanted)
+    if wanted.moves:
+        _check_moves(seen, after, wanted)
     changes = operations(
         seen.providers, after, wanted.foreign, wanted.moves, wanted.causes
     )

@@ -33,6 +33,11 @@ def _(decide, inputs, rules):
     return dataclasses.replace(found, names=asserted - found.masked)
 
 
+@plant(claims.are_as_recorded, 'names that were claimed are taken to be there')
+def _(_are_as_recorded, _before, assertions, recorded):
+    return {s: one.names for s, one in assertions.items()} == recorded
+
+
 @plant(undeletable.not_ours, 'providers that others created are deleted')
 def _(not_ours, before, removed, _created, shared=()):
     return not_ours(before, removed, removed, shared)

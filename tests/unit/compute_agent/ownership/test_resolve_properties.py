@@ -3,14 +3,16 @@
 
 import dataclasses
 import uuid as uuidlib
+from unittest import mock
 
+import pytest
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compute_agent import errors
-from compute_agent.ownership import resolve
-from compute_agent.ownership.policy import Policy
+from compute_agent.ownership import claims, resolve
+from compute_agent.ownership.policy import Orders, Policy
 from compute_agent.ownership.record import Record
 from compute_agent.tree import inventory, provider, provider_tree
 from compute_agent.tree.assertion import Kind
@@ -34,6 +36,11 @@ traits = st.lists(st.sampled_from(TRAITS), max_size=2)
 aggregates = st.lists(st.sampled_from(UUIDS[:2]), max_size=2)
 record = st.builds(
     dict, total=st.sampled_from([4, 8]), reserved=st.sampled_from([0, 2])
+)
+orders = st.builds(
+    Orders,
+    masked=st.sets(st.sampled_from(['CUSTOM_*', 'HW_CPU_X86_AVX'])),
+    prune=st.sets(st.sampled_from([*TRAITS[:2], *CLASSES])),
 )
 records = st.dictionaries(st.sampled_from(CLASSES), record)
 
@@ -150,10 +157,10 @@ def remembered(record, seen, wanted):
     )
 
 
-def resolved(tree, record):
+def resolved(tree, record, policy=POLICY):
     """Resolve it; no provider of others is in a pool's aggregate."""
     return resolve.resolve(
-        tree, ROOT, record, POLICY, outsiders=dict.fromkeys(UUIDS, ())
+        tree, ROOT, record, policy, outsiders=dict.fromkeys(UUIDS, ())
     )
 
 
@@ -227,3 +234,22 @@ def test_the_same_words_in_the_next_cycle_want_the_same(world, script):
     assert dataclasses.replace(second, notes=(), faults=()) == (
         resolve.Resolution(after=first.after, claims={}, foreign={})
     )
+
+
+@pytest.mark.catches('names that were claimed are taken to be there')
+@law
+@given(worlds(), steady_scripts, said(contents, most=1), orders)
+def test_what_is_as_recorded_needs_no_decision(world, script, more, ordered):
+    seen, record = world
+    first = resolved(edited(seen, script), record)
+    record = remembered(record, seen, first)
+    policy = dataclasses.replace(POLICY, orders=ordered)
+    now = {
+        uuid: dataclasses.replace(one, traits=one.traits - {TRAITS[1]})
+        for uuid, one in first.after.items()
+    }
+    for placement in (first.after, now):
+        tree = edited(placement, script[: len(script) - len(more)] + more)
+        found = resolved(tree, record, policy)
+        with mock.patch.object(claims, 'are_as_recorded', return_value=False):
+            assert found == resolved(tree, record, policy)
