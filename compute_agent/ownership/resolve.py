@@ -150,7 +150,7 @@ class _Work:
     def kept(
         self, removed: Sequence[str]
     ) -> tuple[dict[str, provider.Provider], list[str]]:
-        """Return the removed providers that stay, and why they are a fault.
+        """Return the removed providers that stay, and the faults about them.
 
         :param removed: the providers that are not in the tree any more
         """
@@ -191,7 +191,8 @@ class _Work:
     def wanted(self, uuid: str) -> provider.Provider:
         """Return one provider as it should be.
 
-        If that is as it is, it is the same object, which is quick to compare.
+        If nothing changes, this is the object in the baseline; comparing the
+        two is then quick.
         """
         data, before = self._tree.data(uuid), self._before.get(uuid)
         old = before or provider.Provider(uuid=uuid, name=data.name)
@@ -255,13 +256,12 @@ class _Work:
 
     def _decide(self, old: provider.Provider, kind: Kind) -> frozenset[str]:
         """Return one provider's names of one kind; record the outcome."""
-        key = (old.uuid, kind)
+        key, before = (old.uuid, kind), old.names_of(kind)
         asserted = self.assertions(*key)
         decided = asserted or self._record.concerns(key)
         prunes = self._policy.orders.prune and not self.pools.has(old.uuid)
         if not (decided or prunes):
-            return old.names_of(kind)
-        before = old.names_of(kind)
+            return before
         if claims.are_as_recorded(
             before, asserted, self._record.claims.get(key, {})
         ) and not (kind is Kind.TRAIT and self._policy.orders.masked):
@@ -310,7 +310,11 @@ class _Work:
         data: provider_tree.ProviderData,
         old: provider.Provider,
     ) -> Mapping[str, inventory.Inventory]:
-        """Return the wanted inventories, with the operator's ratios."""
+        """Return the wanted inventories, with the operator's ratios.
+
+        If they equal the current ones, the current mapping is returned, with
+        placement's ratios.
+        """
         current = old.inventories
         names = self._decide(old, Kind.INVENTORY)
         asserted = claims.union(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Remember the traits and resource classes that placement knows.
 
-This module writes nothing to placement; ``observer.py`` has the cache, and
-``client.py`` and ``apply/executor.py`` ask it.
+This module writes nothing to placement. ``observer.py`` owns the cache;
+``client.py`` asks it for names, ``apply/executor.py`` also adds and drops them.
 """
 
 import dataclasses

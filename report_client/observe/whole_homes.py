@@ -2,7 +2,7 @@
 """Find the nodes whose recorded providers are all in their own trees.
 
 Nothing else has to be read for such a node. In a quiet cycle the records are
-not even asked. This module reads the state database only; ``observer.py``
+not even read. This module reads the state database only; ``observer.py``
 calls it.
 """
 

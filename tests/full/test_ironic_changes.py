@@ -4,8 +4,8 @@
 SQLite and MariaDB list nodes that were never updated last, PostgreSQL first.
 MariaDB keeps whole seconds. The tests set the clock of the driver's reader,
 which is private, so that they need not wait until no change can appear late.
-Ironic's clock stays: before they set the other one, they wait until Ironic's
-database gives the next change a newer time.
+They cannot set Ironic's clock, so they first wait until Ironic's next change
+gets a newer time.
 """
 
 import contextlib

@@ -20,6 +20,7 @@ import tempfile
 import time
 import typing
 
+import stopped_process
 from defusedxml import ElementTree
 
 from compute_agent import errors
@@ -108,7 +109,7 @@ class LocalLibvirt:
     def freeze(self) -> None:
         """Stop the daemon in the middle of its work, until ``thaw``."""
         if self._process is not None:
-            self._process.send_signal(signal.SIGSTOP)
+            stopped_process.freeze(self._process.pid)
 
     def thaw(self) -> None:
         """Let a frozen daemon go on."""

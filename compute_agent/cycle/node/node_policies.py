@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Make the policies of the nodes; nodes with the same rules share one.
 
-Thousands of nodes then need one object, and a comparison of two plans' policies
-is one of identity. This module reads nothing but the drivers' authority.
+Thousands of nodes then need one object, and two plans' policies are quick to
+compare. This module reads nothing but the drivers' authority.
 ``node_planner.py`` calls it, from several threads.
 """
 

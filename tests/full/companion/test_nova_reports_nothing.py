@@ -205,6 +205,7 @@ import sys
 from nova import conf
 conf.CONF([], default_config_files=[])
 conf.CONF.set_override('provider_config_location', sys.argv[2], 'compute')
+conf.CONF.set_override('state_path', sys.argv[3])
 from nova.compute import provider_tree
 from nova.virt import driver
 {planted}
@@ -252,6 +253,7 @@ def load(driver, folder, planted=''):
         [
             str(local_nova.PROGRAMS / 'python'), '-W', 'ignore', '-c',
             LOAD.format(planted=planted), driver, str(folder),
+            str(folder / 'state'),
         ],
         capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip

@@ -4,6 +4,7 @@
 import signal
 
 import pytest
+import stopped_process
 from fleet_members import HOLDS, ROOT, STANDS_BY
 
 AWAY = 'cannot be used'
@@ -36,7 +37,7 @@ def test_the_standby_goes_on_when_the_holder_ends(on_postgresql, number):
 
 def test_a_holder_that_was_stopped_writes_nothing_more(on_postgresql):
     holder, standby = on_postgresql.both()
-    holder.process.send_signal(signal.SIGSTOP)
+    stopped_process.freeze(holder.process.pid)
     standby.wait_for(HOLDS)
     standby.wait_for('cycle: ')
     on_postgresql.cli.describe_node(ROOT, ['CUSTOM_NEW'])

@@ -14,6 +14,7 @@ import sys
 import threading
 
 import pytest
+import stopped_process
 from databases import namespace, wait_for
 
 pytestmark = [
@@ -146,7 +147,7 @@ def test_an_agent_that_stands_still_leaves_nothing_behind(writer, server, net):
     net.cut()
     tell(writer)
     wait_for(lambda: held_back(net, server), 'it was sent')
-    writer.send_signal(signal.SIGSTOP)
+    stopped_process.freeze(writer.pid)
     wait_for(lambda: not held_back(net, server), 'the system gave up')
     mend(net)
     writer.send_signal(signal.SIGCONT)

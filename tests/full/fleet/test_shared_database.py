@@ -312,15 +312,18 @@ class Outages:
     def test_a_server_that_stands_still_at_a_rollback_holds_up_nothing(
         self, servers, record, near
     ):
+        stopped = []
         with contextlib.ExitStack() as standing:
 
             def work(db):
                 lease.fence(db, SHARE, 1, A.who)
                 standing.enter_context(servers.stopped())
+                stopped.append(True)
                 raise errors.Refused('the work failed')
 
-            with pytest.raises(errors.AgentError):
+            with pytest.raises(errors.Unavailable):
                 in_time(connection.run, near, work)
+            assert stopped
         self.wait(servers)
         record.commit(1, {'a': 'kept'})
         assert record.changed(0).documents == {'a': 'kept'}

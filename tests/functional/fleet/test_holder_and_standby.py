@@ -5,6 +5,7 @@ import signal
 
 import command_line
 import pytest
+import stopped_process
 from fleet_members import HOLDS, ROOT, SLOW, STANDS_BY, wait_until
 
 from compute_agent.fleet.values import mark, roles
@@ -30,7 +31,7 @@ def test_the_standby_goes_on_when_the_holder_ends(members, number):
 
 def test_a_holder_that_was_stopped_writes_nothing_more(members):
     holder, standby = members.both()
-    holder.process.send_signal(signal.SIGSTOP)
+    stopped_process.freeze(holder.process.pid)
     standby.wait_for(HOLDS)
     standby.wait_for('cycle: ')
     members.cli.describe_node(ROOT, ['CUSTOM_NEW'])

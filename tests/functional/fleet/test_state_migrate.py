@@ -6,6 +6,7 @@ import json
 import signal
 
 import pytest
+import stopped_process
 from fleet_members import HOLDS, LEASE, ROOT
 
 from compute_agent.fleet.database import connection, schema
@@ -198,7 +199,7 @@ def test_nothing_moves_while_a_daemon_runs(members, directory, tmp_path):
 def test_nothing_moves_while_an_agent_stands_by(members, tmp_path):
     """The standby of a holder that died would take the share meanwhile."""
     holder, standby = members.both()
-    holder.process.send_signal(signal.SIGSTOP)
+    stopped_process.freeze(holder.process.pid)
     said = members.on(
         'third', 'state', 'migrate', '--to', str(tmp_path / 'back'), '--yes'
     )

@@ -17,6 +17,8 @@ import time
 import typing
 from collections.abc import Callable, Collection, Iterator
 
+import stopped_process
+
 PATIENCE = 120.0  # seconds, for a machine at its limits
 USER = 'agent'
 
@@ -80,7 +82,7 @@ def no_processor(pid: int) -> Iterator[None]:
     stopped: list[int] = []
     try:
         for number in family(pid):
-            os.kill(number, signal.SIGSTOP)
+            stopped_process.freeze(number)
             stopped.append(number)
         yield
     finally:

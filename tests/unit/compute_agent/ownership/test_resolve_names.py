@@ -244,3 +244,22 @@ def test_names_that_nothing_concerns_are_not_decided_one_by_one():
         resolve.resolve(tree, ROOT, Record(), Policy())
 
     assert calls_of(claims.decide, plan) == 1
+
+
+def test_names_that_are_as_recorded_are_not_decided():
+    """So it is for nearly all nodes after a restart."""
+    tree = provider_tree.ProviderTree.from_providers(
+        [provider.Provider(uuid=ROOT, name='root', traits=frozenset('AB'))]
+    )
+    tree.update_traits('root', ['A', 'B'])
+    key = (ROOT, Kind.TRAIT)
+    record = Record(
+        ours={key: frozenset('AB')}, claims={key: {'driver': frozenset('AB')}}
+    )
+
+    def plan():
+        resolve.resolve(tree, ROOT, record, Policy())
+
+    assert calls_of(claims.decide, plan) == 0
+    tree.update_traits('root', ['A'])
+    assert calls_of(claims.decide, plan) == 1
