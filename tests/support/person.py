@@ -14,6 +14,7 @@ import pathlib
 import shutil
 import time
 import typing
+from collections.abc import Callable
 
 AXE = pathlib.Path(
     os.environ.get('COMPUTE_AGENT_AXE')
@@ -92,16 +93,20 @@ class Person:
         command('Emulation.setEmulatedMedia', {'features': features})
 
     def click(self, word: str) -> None:
-        """Click a link, a button or a field by its words."""
+        """Click a link, a button or a field by its words.
+
+        A link and a button lead to another page: wait for it.
+        """
         self.clicks += 1
         found = f'//a[normalize-space()="{word}"] | //button[.="{word}"]'
         fields = (
             f'//label[contains(., "{word}")]//*[self::input|self::textarea]'
         )
         links = self.browser.find_elements(self._by.XPATH, found)
-        if not links:
-            links = self.browser.find_elements(self._by.XPATH, fields)
-        links[0].click()
+        if links:
+            self._leave(links[0].click)
+        else:
+            self.browser.find_element(self._by.XPATH, fields).click()
 
     def type(self, text: str) -> None:
         """Type into what has the focus."""
@@ -115,15 +120,7 @@ class Person:
 
     def enter(self) -> None:
         """Press Enter, and wait for the page that follows."""
-        script = self.browser.execute_script
-        script('document.documentElement.dataset.left = "yes"')
-        self.press('ENTER')
-        end = time.monotonic() + _PATIENCE
-        while script(
-            'return document.readyState !== "complete"'
-            ' || document.documentElement.dataset.left === "yes"'
-        ):
-            assert time.monotonic() < end, 'no page follows'
+        self._leave(lambda: self.press('ENTER'))
 
     def tab_to(self, word: str) -> None:
         """Press Tab until what has these words has the focus."""
@@ -137,6 +134,21 @@ class Person:
             if word == focus.text.strip() or word in label:
                 return
         raise AssertionError(f'Tab never reaches {word}')
+
+    def _leave(self, act: Callable[[], object]) -> None:
+        """Do what leads to another page, and wait until that one is there.
+
+        The browser may begin to leave the page only after it has answered.
+        """
+        script = self.browser.execute_script
+        script('document.documentElement.dataset.left = "yes"')
+        act()
+        end = time.monotonic() + _PATIENCE
+        while script(
+            'return document.readyState !== "complete"'
+            ' || document.documentElement.dataset.left === "yes"'
+        ):
+            assert time.monotonic() < end, 'no page follows'
 
     # --- what the person sees --------------------------------------------------
 
