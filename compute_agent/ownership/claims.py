@@ -87,16 +87,20 @@ class Decision:
 
 
 def are_as_recorded(
+    kind: assertion.Kind,
     before: frozenset[str],
     assertions: Mapping[str, Assertion],
     claims: Claims,
+    policy: Policy,
 ) -> bool:
     """Return True if nothing is to decide, because nothing changed.
 
     Each source asserts the names that it claimed, no more and no fewer, and
-    together these are the names in placement. ``decide`` would find the same,
-    if no name is masked; this is a fraction of its work, for most nodes.
+    together these are the names in placement. ``decide`` would find the same;
+    this is a fraction of its work, for most nodes.
     """
+    if _may_mask(kind, policy):
+        return False
     asserted = {source: one.names for source, one in assertions.items()}
     return asserted == claims and before == union(claims.values())
 
@@ -162,12 +166,14 @@ def _of_none(
     )
 
 
-def _masked(inputs: Inputs, policy: Policy) -> frozenset[str]:
-    """Return the names that a source asserts, or claimed, and that are masked.
+def _may_mask(kind: assertion.Kind, policy: Policy) -> bool:
+    """Return True if names may be masked; only traits can be."""
+    return kind is assertion.Kind.TRAIT and bool(policy.orders.masked)
 
-    Only traits can be masked.
-    """
-    if inputs.kind is not assertion.Kind.TRAIT or not policy.orders.masked:
+
+def _masked(inputs: Inputs, policy: Policy) -> frozenset[str]:
+    """Return the names that a source asserts, or claimed, and that are masked."""
+    if not _may_mask(inputs.kind, policy):
         return _NO_NAMES
     names = union(a.names for a in inputs.assertions.values())
     names |= union(inputs.claims.values())

@@ -262,9 +262,10 @@ class _Work:
         prunes = self._policy.orders.prune and not self.pools.has(old.uuid)
         if not (decided or prunes):
             return before
+        claimed = self._record.claims.get(key, {})
         if claims.are_as_recorded(
-            before, asserted, self._record.claims.get(key, {})
-        ) and not (kind is Kind.TRAIT and self._policy.orders.masked):
+            kind, before, asserted, claimed, self._policy
+        ):
             return before
         inputs = self._inputs(old, kind, asserted)
         decision = claims.decide(inputs, self._policy)

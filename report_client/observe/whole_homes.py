@@ -25,12 +25,12 @@ class WholeHomes:
         self._checked = 0, dict[str, Observation]()
 
     def only(self, found: dict[str, Observation]) -> dict[str, Observation]:
-        """Return the observations that lack none of the node's providers.
+        """Leave out the nodes with recorded providers in other trees.
 
         A node that lacked none is not looked up again before the next write to
         the state database.
 
-        :param found: node uuid → its observation
+        :param found: node uuid → its observation; it is changed and returned
         """
         writes = self._store.journal.writes()
         at, checked = self._checked

@@ -34,7 +34,7 @@ def _(decide, inputs, rules):
 
 
 @plant(claims.are_as_recorded, 'names that were claimed are taken to be there')
-def _(_are_as_recorded, _before, assertions, recorded):
+def _(_are_as_recorded, _kind, _before, assertions, recorded, _rules):
     return {s: one.names for s, one in assertions.items()} == recorded
 
 

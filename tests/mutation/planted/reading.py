@@ -7,11 +7,7 @@ import threading
 from planted.catalogue import plant, stand_in, together
 from variants import Plant
 
-from compute_agent.cycle.node import (
-    node_cycle,
-    node_planner,
-    node_policies,
-)
+from compute_agent.cycle.node import node_cycle, node_planner, node_policies
 from compute_agent.cycle.planning import empty_plans
 from compute_agent.ownership import in_use
 from compute_agent.plan.diff import diff

@@ -82,8 +82,8 @@ def no_processor(pid: int) -> Iterator[None]:
     stopped: list[int] = []
     try:
         for number in family(pid):
-            stopped_process.freeze(number)
             stopped.append(number)
+            stopped_process.freeze(number)
         yield
     finally:
         for number in reversed(stopped):

@@ -1,61 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page that compares the agent with nova has the figures of the kept run."""
 
+import json
 import pathlib
 import re
 
 import pytest
 
+from benchmarks.sync_cycles import measurement, scenarios, summary
+
 ROOT = pathlib.Path(__file__).parents[4]
 PAGE = (ROOT / 'docs/comparison.md').read_text()
 # The newest one: each is named after its day.
-KEPT = max((ROOT / 'benchmarks/results').glob('2*.md')).read_text()
+KEPT = max((ROOT / 'benchmarks/results').glob('2*.json'))
 UNITS = {'s': 1.0, 'ms': 0.001}
-MANY, ONE = '1,000 nodes', '1 node'
-# The row of the page, and the scenario of the run.
+# The row of the page, and the nodes and the scenario of the run.
 ROWS = [
-    ('first sync', MANY, 'first sync'),
-    ('restart, nothing changed', MANY, 'restart, nothing changed'),
-    ('cycle, nothing changed', MANY, 'steady cycle'),
-    ('one node in a hundred got a new trait', MANY, '1 % changed one trait'),
-    ('one node, nothing changed', ONE, 'steady cycle'),
-    ('one node, a trait changed', ONE, '1 % changed one trait'),
+    ('first sync', 1000, scenarios.FIRST),
+    ('restart, nothing changed', 1000, scenarios.RESTART),
+    ('cycle, nothing changed', 1000, scenarios.STEADY),
+    ('one node in a hundred got a new trait', 1000, scenarios.TRAIT),
+    ('one node, nothing changed', 1, scenarios.STEADY),
+    ('one node, a trait changed', 1, scenarios.TRAIT),
     (
         'one node, a trait and an inventory changed',
-        ONE,
-        '1 % changed a trait and inventory',
+        1,
+        scenarios.CONTENTS,
     ),
-    ('one node, first sync', ONE, 'first sync'),
+    ('one node, first sync', 1, scenarios.FIRST),
 ]
 
 
-def cells(text, *first):
-    """Return the other cells of the row that begins with these."""
-    head = re.escape(f'| {" | ".join(first)} |')
-    (row,) = re.findall(f'^{head}(.*)\\|$', text, re.MULTILINE)
-    return [cell.strip() for cell in row.split('|')]
+@pytest.fixture(scope='module')
+def kept():
+    """The measurements of the newest kept run."""
+    results = measurement.Results.parsed(json.loads(KEPT.read_text()))
+    return results.measurements
 
 
-def measured(nodes, scenario, agent):
-    """Return the requests and the seconds in the kept run."""
-    (section,) = re.findall(
-        f'^## {nodes}, postgresql$(.*?)^## ', KEPT, re.MULTILINE | re.DOTALL
-    )
-    requests, wall = cells(section, scenario, agent)[:2]
-    return requests, seconds(wall)
-
-
-def seconds(text):
-    number, unit = text.split()
-    return float(number) * UNITS[unit]
+def told(row):
+    """Return the requests and the seconds of the agent and of nova."""
+    (cells,) = re.findall(f'^\\| {row} \\|(.*)\\|$', PAGE, re.MULTILINE)
+    for cell in cells.split('|'):
+        pattern = r'(\S+) requests?, (\S+) (\S+)'
+        requests, wall, unit = re.fullmatch(pattern, cell.strip()).groups()
+        yield int(requests.replace(',', '')), float(wall) * UNITS[unit]
 
 
 @pytest.mark.parametrize(('row', 'nodes', 'scenario'), ROWS)
-def test_each_figure_is_that_of_the_newest_run(row, nodes, scenario):
-    for told, agent in zip(
-        cells(PAGE, row), ('compute-agent', 'nova'), strict=True
+def test_each_figure_is_that_of_the_newest_run(kept, row, nodes, scenario):
+    place = measurement.Place(
+        database='postgresql', shape=scenarios.Shape.FLAT, nodes=nodes
+    )
+    found = summary.cells(kept, place)
+    for agent, (requests, wall) in zip(
+        (scenarios.OURS, scenarios.NOVA), told(row), strict=True
     ):
-        requests, wall = re.fullmatch(r'(\S+) requests?, (.+)', told).groups()
-        found, took = measured(nodes, scenario, agent)
-        assert requests == found
-        assert seconds(wall) == pytest.approx(took, rel=0.05)
+        cell = found[scenario.name, agent]
+        assert requests == cell.requests
+        assert wall == pytest.approx(cell.wall, rel=0.05)
