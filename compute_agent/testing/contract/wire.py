@@ -151,13 +151,12 @@ class Wire:
             self._end()
 
     def _end(self) -> None:
+        """Wake each thread; it closes its own sockets, and no other does."""
         self._ends.set()
         with self._lock:
-            left = [*self._fronts.values(), *self._open]
-        for one in left:
-            with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-            one.close()
+            for one in (*self._fronts.values(), *self._open):
+                with contextlib.suppress(OSError):
+                    one.shutdown(socket.SHUT_RDWR)
 
     @property
     def _is_silent(self) -> bool:
@@ -186,6 +185,8 @@ class Wire:
             try:
                 client, peer = front.accept()
             except OSError:
+                with self._lock:
+                    front.close()
                 return
             _start(
                 functools.partial(self._serve, client, peer, family, address)
@@ -204,13 +205,14 @@ class Wire:
             self._open |= {client, server}
         try:
             self._connect(server, address)
-            self._exchange(client, server, peer)
+            if not self._ends.is_set():
+                self._exchange(client, server, peer)
         except OSError:
             _reset(client)
         finally:
-            for one in (client, server):
-                one.close()
             with self._lock:
+                for one in (client, server):
+                    one.close()
                 self._open -= {client, server}
                 self._clients.pop(peer[:2], None)
 

@@ -171,7 +171,10 @@ def nodes_go_and_come(cloud, told):
         cloud.wait_for_cycles(2)
     with told('nova is back'):
         cloud.nova.start()
+        cloud.wait_until_right()
+    with told('then a refresh of nova') as found:
         cloud.wait_for_refreshes(1)
+    assert not found
     assert cloud.is_right()
     with told('two nodes are deleted'):
         cloud.ironic.delete(gone[1])

@@ -5,6 +5,7 @@ import contextlib
 import http.client
 import http.server
 import json
+import socket
 import threading
 import urllib.error
 import urllib.request
@@ -135,6 +136,30 @@ def test_a_driver_without_a_limit_is_found(wired, server, monkeypatch):
         with pytest.raises(OSError, match='reset'):
             ask_and_close(server, timeout=None)
         assert failure.is_endless
+
+
+def test_a_thread_at_work_ends_with_the_wire(server, monkeypatch):
+    """It closes its sockets itself: no other thread does it under its feet."""
+    waits, goes_on, ready = threading.Event(), threading.Event(), wire._ready
+
+    def held(*sockets):
+        waits.set()
+        goes_on.wait()
+        ready(*sockets)
+
+    monkeypatch.setattr(wire, '_ready', held)
+    with contextlib.ExitStack() as stack:
+        stack.callback(goes_on.set)
+        with wire.Wire().installed():
+            client = socket.create_connection(('127.0.0.1', server))
+            stack.enter_context(client)
+            client.sendall(b'GET / HTTP/1.1\r\n')  # half of a question
+            assert waits.wait(5)
+        goes_on.set()
+        assert client.recv(1) == b''
+    for thread in threading.enumerate():
+        if thread.name == 'wire':
+            thread.join()
 
 
 def test_a_failure_says_what_it_is():
