@@ -23,7 +23,7 @@ from demo import server_process
 
 HERE = pathlib.Path(__file__).parent
 PROGRAMS = HERE.parents[1] / '.servers' / 'nova' / 'bin'
-PATIENCE = 120.0  # seconds; it takes ten
+PATIENCE = 600.0  # seconds; it takes ten
 LOOK = 0.2  # seconds between two looks
 STILL = 2.0  # seconds without a change, after which the report is complete
 TRAIT_OF_THE_END = 'COMPUTE_NODE'  # nova writes the traits of a root last

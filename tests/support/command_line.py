@@ -158,8 +158,9 @@ class CommandLine:
     ) -> None:
         """Write the configuration; options go to [DEFAULT].
 
-        A daemon begins at once, and capacity may fall as far as it likes, if
-        they do not say otherwise.
+        A daemon begins at once, it does not look for changes between its
+        cycles, and capacity may fall as far as it likes, if they do not say
+        otherwise.
 
         :param agent: the options of [compute_agent]
         """
@@ -180,7 +181,7 @@ class CommandLine:
             'DEFAULT': default,
             'placement': service,
             'compute': {'provider_config_location': self.provider_configs},
-            'compute_agent': agent or {},
+            'compute_agent': {'changes_interval': 0, **(agent or {})},
             'fake': {'file': self.fake_file},
             # Whatever libvirt this machine runs is none of a test's business.
             'libvirt': {
@@ -299,8 +300,10 @@ class Daemon:
     def wait_for(self, text: str, times: int = 1) -> None:
         """Return when it has said this so many times; fail if it does not."""
         deadline = time.monotonic() + PATIENCE
-        while self.said.count(text) < times:
-            ended = self.process.poll()
+        while True:
+            ended = self.process.poll()  # first, as it may say it and end
+            if self.said.count(text) >= times:
+                return
             assert ended is None, f'ended with {ended}:\n{self.said}'
             assert time.monotonic() < deadline, self.said
             time.sleep(0.02)

@@ -8,12 +8,16 @@ of the test's own, and the shared database that the test names.
 import collections.abc
 import contextlib
 import pathlib
+import signal
 import sqlite3
 import time
 import typing
 
 import command_line
 import pytest
+import sqlalchemy
+import stopped_process
+from sqlalchemy import pool
 
 ROOT = '11111111-1111-4111-8111-111111111111'
 TRAITS = f'/resource_providers/{ROOT}/traits'
@@ -94,14 +98,37 @@ class Members:
         holder.wait_for('cycle: ')
         standby = self.start('second')
         standby.wait_for(STANDS_BY)
+        wait_until(self._has_standby)  # its row comes after the line
         return holder, standby
 
-    def beat(self) -> int:
-        """Return the beat of the share, from SQLite."""
+    def freeze(self, one: command_line.Daemon) -> None:
+        """Stop a daemon while it holds no lock of SQLite.
+
+        Nobody else could take such a lock, and a real stop of a machine ends it.
+        """
         path = self._folder / 'shared.sqlite'
-        with contextlib.closing(sqlite3.connect(path)) as shared:
-            (beat,) = shared.execute('select beat from lease').fetchone()
-        return int(beat)
+        while True:
+            stopped_process.freeze(one.process.pid)
+            with (
+                contextlib.suppress(sqlite3.OperationalError),
+                contextlib.closing(sqlite3.connect(path, timeout=0)) as shared,
+            ):
+                shared.execute('begin exclusive')
+                return
+            one.process.send_signal(signal.SIGCONT)
+
+    def beat(self) -> int:
+        """Return the beat of the share."""
+        return self._number('select beat from lease')
+
+    def _has_standby(self) -> bool:
+        return self._number('select count(*) from standby') > 0
+
+    def _number(self, query: str) -> int:
+        """Return what the shared database answers."""
+        engine = sqlalchemy.create_engine(self.url, poolclass=pool.NullPool)
+        with engine.connect() as shared:
+            return int(shared.execute(sqlalchemy.text(query)).scalar_one())
 
     def traits(self) -> set[str]:
         """Return the traits of the node in placement."""
@@ -124,3 +151,10 @@ def members(
 ) -> Members:
     """The daemons of one share; none runs yet."""
     return Members(cli, daemon, tmp_path)
+
+
+@pytest.fixture
+def patient(members: Members, monkeypatch: pytest.MonkeyPatch) -> Members:
+    """Members with a longer lease, whose beats show on a busy machine too."""
+    monkeypatch.setitem(LEASE, 'lease_seconds', 10)
+    return members

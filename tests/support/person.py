@@ -61,6 +61,7 @@ class Person:
             service=service.Service(shutil.which('chromedriver')),
         )
         self.browser.set_page_load_timeout(_PATIENCE)
+        self.browser.set_script_timeout(_PATIENCE)
         self.clicks = 0
         self.look()
         self.open('about:blank')

@@ -20,7 +20,7 @@ import sqlalchemy
 from compute_agent.fleet.values import roles
 
 pytestmark = pytest.mark.long
-LEASE = 3.0
+LEASE = 6.0
 HOUR = 3600
 A, B = 'rack1-a', 'rack1-b'
 

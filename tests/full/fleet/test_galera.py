@@ -26,7 +26,7 @@ def tables(galera):
         yield found
 
 
-def test_one_of_two_who_take_over_at_two_servers_fails(tables):
+def test_one_of_two_who_take_over_at_two_servers_fails(tables, galera):
     """Both change the row; the one that commits last gets 1213."""
     with leases.begun(tables[0]) as one, leases.begun(tables[1]) as other:
         assert (one.take(1), other.take(1)) == (1, 1)
@@ -34,6 +34,7 @@ def test_one_of_two_who_take_over_at_two_servers_fails(tables):
         with pytest.raises(exception.DBDeadlock) as refused:
             one.commit()
     assert refused.value.inner_exception.orig.args[0] == 1213
+    galera.wait_for_all()
     assert [table.epoch() for table in tables[:2]] == [2, 2]
 
 
@@ -51,7 +52,9 @@ def test_a_holder_that_writes_the_row_is_refused_after_a_take_over(
     assert [table.nodes() for table in tables] == [[], [], []]
 
 
-def test_a_row_that_is_read_for_share_does_not_keep_others_waiting(tables):
+def test_a_row_that_is_read_for_share_does_not_keep_others_waiting(
+    tables, galera
+):
     """A lock of a reader is one server's: the other server commits at once.
 
     The reader's transaction is ended if the change arrives while it is open
@@ -64,6 +67,7 @@ def test_a_row_that_is_read_for_share_does_not_keep_others_waiting(tables):
         assert other.take(1) == 1
         other.commit()
         assert tables[1].epoch() == 2
+        galera.wait_for_all()
         with pytest.raises(exception.DBDeadlock):
             one.record_and_commit('node1', 1)
 

@@ -340,12 +340,12 @@ class TestPostgreSQLOutages(Outages):
         self, servers
     ):
         servers.new_database('fleet')
-        made = connection.engine(servers.url('fleet'), lease_seconds=3.0)
+        made = connection.engine(servers.url('fleet'), lease_seconds=6.0)
 
         def work(db):
             backend = 'select pg_backend_pid()'
             first = db.exec_driver_sql(backend).scalar()
-            for _ in range(6):
+            for _ in range(10):
                 db.exec_driver_sql('select pg_sleep(0.5)')
             return first, db.exec_driver_sql(backend).scalar()
 

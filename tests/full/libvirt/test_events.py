@@ -10,7 +10,7 @@ import pytest
 
 from drivers.libvirt_python import connection, events
 
-PATIENCE = 60  # seconds; only an event that is lost takes as long
+PATIENCE = 300  # seconds; only an event that is lost takes as long
 DEVICE = """
 <device>
   <parent>scsi_host2</parent>

@@ -24,7 +24,7 @@ pytestmark = [
 HERE = pathlib.Path(__file__).parent
 SUPPORT = HERE.parents[1] / 'support'
 PORT = '8778'
-TIMEOUT = '2'  # seconds, of [placement]
+TIMEOUT = '5'  # seconds, of [placement]
 NAME = 'placement.test'
 # The file with the names is the agent's own.
 OWN_NAMES = (

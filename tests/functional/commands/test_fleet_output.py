@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+from concurrent import futures
 
 import command_line
 import fleet_members
@@ -139,25 +140,35 @@ def test_a_first_sync_of_a_fleet_logs_two_nodes_and_counts_the_others(
 
 def test_status_and_sync_tell_how_far_a_running_cycle_is(cli, daemon):
     """A slow one: the agent sends a few requests a second."""
-    cli.configure(host=None, agent={'max_requests_per_second': 8})
+    cli.configure(
+        host=None,
+        agent={'max_requests_per_second': 8},
+        # No cycle but that of the sync.
+        periodic_fuzzy_delay=86400,
+        update_resources_interval=86400,
+    )
     describe(cli, COUNT)
     one = daemon(cli.config)
-    found = {}
+    one.wait_for('the first cycle begins in')
+    found, lines = {}, []
 
     def is_under_way():
         shown = cli.run('status', '-f', 'json')
         if shown.code == 0:
             found.update(shown.data['progress'] or {})
-        return found.get('remaining')
+        lines.extend(cli.run('status').out.splitlines())
+        return found.get('remaining') and any(
+            f' of {COUNT + 1} nodes, ' in line for line in lines
+        )
 
-    fleet_members.wait_until(is_under_way)
+    with futures.ThreadPoolExecutor(1) as beside:
+        synced = beside.submit(sync_on_a_terminal, cli)
+        fleet_members.wait_until(is_under_way)
+        code, seen = synced.result()
     assert found['nodes'] == COUNT + 1
     assert 0 < found['done'] <= found['nodes']
     assert found['writes'] >= found['done']
     assert found['rate'] > 0
-    shown = cli.run('status').out
-    assert f' of {COUNT + 1} nodes, ' in shown
-    code, seen = sync_on_a_terminal(cli)
     assert code == 0
     assert re.search(f'nodes .* ([1-9]|1[0-2])/{COUNT + 1}.* write', seen)
     assert one.end() == 0

@@ -156,7 +156,7 @@ def test_a_share_with_other_characters_is_refused(both, share):
 
 def test_status_names_the_agent_and_its_share(both, daemon):
     running = daemon(both.cli.config)
-    running.wait_for('cycle')
+    running.wait_for('cycle: ')
     said = both.run('status').out
     agent = next(iter(both.marks())).removeprefix(PREFIX)
     running.end()

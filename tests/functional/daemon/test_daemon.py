@@ -117,6 +117,7 @@ def test_a_hint_of_the_driver_begins_a_cycle(cli, daemon):
     cli.describe_node(ROOT, ['CUSTOM_HOT_PLUGGED'])
     one.process.send_signal(signal.SIGUSR1)
     one.wait_for('+CUSTOM_HOT_PLUGGED')
+    one.wait_for('cycle: ', times=2)
     assert one.end() == 0, one.said
     assert one.said.count('the driver is closed') == 1
     assert IN_THE_MIDDLE not in one.said

@@ -152,4 +152,4 @@ def test_a_call_that_hangs_is_said_and_its_end_too(start, site):
     one.wait_for('Hindering: update_provider_tree for node cn1 returned')
     one.wait_for('cycle: ')
     assert one.end() == 0
-    assert one.said.count('has not returned') == 1
+    assert one.said.count('node cn1 has not returned') == 1

@@ -32,7 +32,7 @@ DOES = os.environ['DRIVER_DOES']
 
 
 def wait():
-    print('child', os.getpid(), flush=True)
+    print(f'child {os.getpid()}', flush=True)
     time.sleep(3600)
 
 
@@ -83,11 +83,15 @@ class Staying(driver.ComputeDriver):
 """
 # The program, which soon ends without what a driver left behind.
 _HASTY = """
+import os
 import sys
 from compute_agent.cmd.app import start
 from compute_agent.virt import drivers
 
-start.ENDING = drivers.CLOSING = 0.25
+if os.environ['DRIVER_DOES'] == 'hangs':
+    drivers.CLOSING = 0.25
+else:
+    start.ENDING = 0.25
 sys.exit(start.main())
 """
 HASTY = ('-c', _HASTY)
@@ -134,6 +138,7 @@ def start(cli, daemon, monkeypatch, unused_port):
 
 def child_of(one):
     one.wait_for('child ')
+    one.wait_for('cycle: ')  # the pid's line is whole by now
     return int(one.said.partition('child ')[2].split()[0])
 
 

@@ -218,16 +218,16 @@ def test_where_no_agent_reports_the_command_does_it_itself(members):
 @pytest.mark.long_except(every=2)
 @pytest.mark.parametrize('name', ['second', 'third'])
 def test_status_on_any_machine_shows_who_reports_and_who_stands_by(
-    members, name
+    patient, name
 ):
-    holder, standby = members.both()
-    (share,) = members.on(name, 'status', '-f', 'json').data['shares']
+    holder, standby = patient.both()
+    (share,) = patient.on(name, 'status', '-f', 'json').data['shares']
     assert (share['share'], share['epoch']) == ('fake', 1)
     assert share['holder']['process'] == holder.process.pid
     assert share['beat_age'] is not None
     (other,) = share['standbys']
     assert other['process'] == standby.process.pid
-    said = members.on(name, 'status')
+    said = patient.on(name, 'status')
     assert said.code == 0
     assert f'(process {holder.process.pid}, since ' in said.out
     assert f'(process {standby.process.pid}, since ' in said.out

@@ -5,7 +5,6 @@ import signal
 
 import command_line
 import pytest
-import stopped_process
 from fleet_members import HOLDS, ROOT, SLOW, STANDS_BY, wait_until
 
 from compute_agent.fleet.values import mark, roles
@@ -31,7 +30,7 @@ def test_the_standby_goes_on_when_the_holder_ends(members, number):
 
 def test_a_holder_that_was_stopped_writes_nothing_more(members):
     holder, standby = members.both()
-    stopped_process.freeze(holder.process.pid)
+    members.freeze(holder)
     standby.wait_for(HOLDS)
     standby.wait_for('cycle: ')
     members.cli.describe_node(ROOT, ['CUSTOM_NEW'])
@@ -39,7 +38,7 @@ def test_a_holder_that_was_stopped_writes_nothing_more(members):
     holder.process.send_signal(signal.SIGCONT)
     holder.wait_for('this agent stands by and writes nothing')
     holder.wait_for('files reloaded')
-    assert 'CUSTOM_NEW' not in members.traits()
+    assert '+CUSTOM_NEW' not in holder.said
     standby.end()
     holder.wait_for('+CUSTOM_NEW')  # it follows in its turn
 

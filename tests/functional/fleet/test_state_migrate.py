@@ -6,7 +6,6 @@ import json
 import signal
 
 import pytest
-import stopped_process
 from fleet_members import HOLDS, LEASE, ROOT
 
 from compute_agent.fleet.database import connection, schema
@@ -180,13 +179,13 @@ def test_a_record_is_never_overwritten(alone, directory, tmp_path):
     assert record(other) == before
 
 
-def test_nothing_moves_while_a_daemon_runs(members, directory, tmp_path):
-    holder = members.start('first')
+def test_nothing_moves_while_a_daemon_runs(patient, directory, tmp_path):
+    holder = patient.start('first')
     holder.wait_for('cycle: ')
-    used = members.cli.run('state', 'migrate', '--from', str(directory))
+    used = patient.cli.run('state', 'migrate', '--from', str(directory))
     assert used.code == 1
     assert 'uses the state directory' in used.err
-    held = members.cli.run(
+    held = patient.cli.run(
         'state', 'migrate', '--to', str(tmp_path / 'state-back'), '--yes'
     )
     assert held.code == 1
@@ -196,11 +195,11 @@ def test_nothing_moves_while_a_daemon_runs(members, directory, tmp_path):
     holder.end(signal.SIGTERM)
 
 
-def test_nothing_moves_while_an_agent_stands_by(members, tmp_path):
+def test_nothing_moves_while_an_agent_stands_by(patient, tmp_path):
     """The standby of a holder that died would take the share meanwhile."""
-    holder, standby = members.both()
-    stopped_process.freeze(holder.process.pid)
-    said = members.on(
+    holder, standby = patient.both()
+    patient.freeze(holder)
+    said = patient.on(
         'third', 'state', 'migrate', '--to', str(tmp_path / 'back'), '--yes'
     )
     assert said.code == 1
@@ -208,19 +207,19 @@ def test_nothing_moves_while_an_agent_stands_by(members, tmp_path):
     assert not record(tmp_path / 'back')[0]
 
 
-def test_leave_names_the_agents_that_would_add_everything_again(members):
-    holder, standby = members.both()
+def test_leave_names_the_agents_that_would_add_everything_again(patient):
+    holder, standby = patient.both()
     for name in ('second', 'third'):
-        said = members.on(name, 'leave', '--yes')
+        said = patient.on(name, 'leave', '--yes')
         assert said.code == 1
         for one in (holder, standby):
             assert f'(process {one.process.pid})' in said.line
         assert 'stop them all' in said.line
     standby.end()
     holder.end()
-    said = members.on('third', 'leave', '--yes')
+    said = patient.on('third', 'leave', '--yes')
     assert said.code == 0, said.err
-    providers = members.cli.placement('/resource_providers')
+    providers = patient.cli.placement('/resource_providers')
     assert providers['resource_providers'] == []
 
 

@@ -41,8 +41,9 @@ def state(clock):
 
 
 @pytest.fixture
-def serve(state):
-    """Start a server; it is closed at the end."""
+def serve(state, monkeypatch):
+    """Start a server, which gives up no thread; it is closed at the end."""
+    monkeypatch.setattr(server, 'STOPPING', PATIENCE)
     with contextlib.ExitStack() as stack:
 
         def started(where='127.0.0.1:0'):

@@ -146,7 +146,7 @@ def hangs(host, monkeypatch):
             patch.setattr(
                 connection.BoundedCalls,
                 'run',
-                lambda self, call, limit=None: run(self, call, 0.1),
+                lambda self, call, limit=None: run(self, call, 1),
             )
             yield
         ended.set()

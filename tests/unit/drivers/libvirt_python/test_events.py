@@ -209,7 +209,8 @@ def test_a_libvirt_that_comes_late_is_a_hint(hear, hints):
     hints.wait()
 
 
-def test_the_end_gives_no_hint_and_leaves_no_thread(hear, hints):
+def test_the_end_gives_no_hint_and_leaves_no_thread(hear, hints, monkeypatch):
+    monkeypatch.setattr(events, 'GRACE', PATIENCE)
     binding = Binding()
     hearing = hear(binding)
     opened = binding.opened.get(timeout=PATIENCE)

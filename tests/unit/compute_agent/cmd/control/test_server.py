@@ -234,8 +234,9 @@ def test_too_many_clients_are_told_so_and_the_others_are_served(
 
 
 def test_the_stop_waits_for_nobody_and_is_told_to_those_who_wait(
-    tmp_path, serve, daemon
+    tmp_path, serve, daemon, monkeypatch
 ):
+    monkeypatch.setattr(server, 'STOPPING', PATIENCE)
     serving = serve()
     with connect(tmp_path) as silent, connect(tmp_path) as waiting:
         waiting.sendall(protocol.request_line(CYCLE))
