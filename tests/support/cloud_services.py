@@ -227,14 +227,14 @@ class Ironic(Service):
 
 
 @pytest.fixture
-def nova() -> collections.abc.Iterator[Nova]:
+def nova(patient_stops: None) -> collections.abc.Iterator[Nova]:
     """Nova without hosts."""
     with Nova().serving() as service:
         yield service
 
 
 @pytest.fixture
-def ironic_list() -> collections.abc.Iterator[Ironic]:
+def ironic_list(patient_stops: None) -> collections.abc.Iterator[Ironic]:
     """Ironic without nodes."""
     with Ironic().serving() as service:
         yield service

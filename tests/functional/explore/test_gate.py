@@ -26,7 +26,7 @@ def site():
 
 
 @pytest.fixture
-def server(site):
+def server(site, patient_stops):
     """A server with that page."""
     with explored_pages.served(site) as one:
         yield one

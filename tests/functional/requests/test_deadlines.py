@@ -17,7 +17,7 @@ from report_client import errors as placement_errors
 from report_client.http.messages import codec, list_stream
 
 LIST = '/resource_providers'
-SHORT = {'request_deadline': 0.2}  # seconds
+SHORT = {'request_deadline': 1.0}  # seconds
 HEAD = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n'
 
 # The part that arrives at once, and what then arrives for ever, a bit at a
@@ -57,26 +57,26 @@ def test_an_answer_that_never_ends_is_an_outage(tmp_path, slow, ask):
     service = to_placement(tmp_path, by_token(slow.url), SHORT)
     with pytest.raises(placement_errors.Unreachable) as raised:
         ask(service)
-    assert 'did not end within 0.2 s' in str(raised.value)
+    assert 'did not end within 1 s' in str(raised.value)
     assert '\n' not in str(raised.value)
 
 
 def test_a_write_whose_answer_never_ends_may_have_been_done(tmp_path, slow):
     service = to_placement(tmp_path, by_token(slow.url), SHORT)
     put = codec.Request(method='PUT', path='/traits/CUSTOM_A')
-    with pytest.raises(placement_errors.Unreachable, match='within 0.2 s'):
+    with pytest.raises(placement_errors.Unreachable, match='within 1 s'):
         service.send(put)
 
 
 def test_a_keystone_that_never_ends_is_an_outage(tmp_path, slow):
     service = to_placement(tmp_path, by_password(slow.url), SHORT)
-    with pytest.raises(placement_errors.Unreachable, match='within 0.2 s'):
+    with pytest.raises(placement_errors.Unreachable, match='within 1 s'):
         service.get(LIST)
 
 
 def test_an_ironic_that_never_ends_is_an_outage(slow):
     driver = to_ironic(slow.url, **SHORT)
-    with pytest.raises(errors.Unavailable, match='within 0.2 s'):
+    with pytest.raises(errors.Unavailable, match='within 1 s'):
         driver.get_available_nodes()
 
 
