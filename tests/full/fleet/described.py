@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 
 import ironic_fixture
 from databases import relay
-from long_runs import daemon
+from long_runs import daemon, recording_placement
 
 OPERATORS = 'CUSTOM_OPERATOR'
 _CHANGING = 30  # nodes of Ironic at a time; each takes some requests
@@ -211,7 +211,7 @@ def with_trait(database: pathlib.Path, trait: str) -> set[str]:
 
 def _rows(database: pathlib.Path, query: str) -> list[tuple[str, typing.Any]]:
     opened = sqlite3.connect(f'file:{database}?mode=ro', uri=True, timeout=30)
-    with contextlib.closing(opened):
+    with recording_placement.turn(database), contextlib.closing(opened):
         return opened.execute(query).fetchall()
 
 

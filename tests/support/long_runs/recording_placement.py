@@ -8,6 +8,8 @@ were answered: one thread answers all. Who asks is told by the token:
 sends one. ``daemon.recorded_placement`` starts it.
 """
 
+import contextlib
+import fcntl
 import io
 import json
 import pathlib
@@ -15,7 +17,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
 from wsgiref import types
 
@@ -25,11 +27,29 @@ EPOCH = 'X-Compute-Agent-Epoch'
 _EPOCH = f'HTTP_{EPOCH.upper().replace("-", "_")}'
 
 
+@contextlib.contextmanager
+def turn(database: pathlib.Path) -> Iterator[None]:
+    """Let no other process that asks for a turn use the database meanwhile.
+
+    On a busy machine, SQLite has refused a write of placement at once while a
+    test read the file ("database is locked"). The agent then waits a minute.
+    """
+    with pathlib.Path(f'{database}.turn').open('a') as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 class Recorder:
     """A WSGI application that answers as another does, and writes it down."""
 
-    def __init__(self, application: types.WSGIApplication, to: TextIO) -> None:
+    def __init__(
+        self,
+        application: types.WSGIApplication,
+        database: pathlib.Path,
+        to: TextIO,
+    ) -> None:
         self._application = application
+        self._database = database
         self._to = to
 
     def __call__(
@@ -49,7 +69,8 @@ class Recorder:
             status = int(line[:3])
             return start_response(line, *rest)
 
-        parts = list(self._application(environ, noted))
+        with turn(self._database):
+            parts = list(self._application(environ, noted))
         row = {
             'at': at,
             'who': environ.get('HTTP_X_AUTH_TOKEN', '').partition(':')[2],
@@ -73,7 +94,7 @@ def main(descriptor: str, database: str, record: str) -> None:
         pathlib.Path(record).open('a', buffering=1) as to,
     ):
         application = placement_app.create_app(placement_app.sqlite_url(path))
-        wsgi_thread.WsgiThread(Recorder(application, to), listener)
+        wsgi_thread.WsgiThread(Recorder(application, path, to), listener)
         signal.pause()
 
 
