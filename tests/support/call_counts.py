@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts of function calls, for tests of how a cost grows.
 
-A count is the same on every machine and at every load; a time is not.
+A count is the same on every machine and at every load; a time is not. Nothing
+is collected meanwhile: what other tests left behind may call functions then.
 """
 
+import gc
 import sys
 import types
 import typing
@@ -34,10 +36,13 @@ def _counted(
         nonlocal count
         count += event in events and counts(frame)
 
-    before = sys.getprofile()
+    before, collects = sys.getprofile(), gc.isenabled()
+    gc.disable()
     sys.setprofile(note)
     try:
         work()
     finally:
         sys.setprofile(before)
+        if collects:
+            gc.enable()
     return count
