@@ -104,7 +104,7 @@ class Members:
     def freeze(self, one: command_line.Daemon) -> None:
         """Stop a daemon while it holds no lock of SQLite.
 
-        Nobody else could take such a lock, and a real stop of a machine ends it.
+        Nobody else could take the lock; a machine that stops gives it back.
         """
         path = self._folder / 'shared.sqlite'
         while True:

@@ -151,7 +151,7 @@ class Wire:
             self._end()
 
     def _end(self) -> None:
-        """Wake each thread; it closes its own sockets, and no other does."""
+        """Wake the threads; each of them then closes its sockets itself."""
         self._ends.set()
         with self._lock:
             for one in (*self._fronts.values(), *self._open):
