@@ -35,10 +35,8 @@ def folder():
     with databases.folder('root') as made:
         made.chmod(0o711)
         yield made
-        late = time.monotonic() + PATIENCE
-        while left := processes_in(made):  # a server's main process ends first
-            assert time.monotonic() < late, left
-            time.sleep(0.02)
+        # A server's main process ends before its others.
+        databases.wait_for(lambda: not processes_in(made), 'all have ended')
         assert list(made.iterdir()) == []
 
 
